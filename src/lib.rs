@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod clock;
+mod event;
+pub mod headers;
+#[cfg(feature = "json")]
+mod json;
+pub mod scheme;
+mod secrets;
+pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod verify;
+
+pub use event::{EventKey, Fingerprint, KeyError, MAX_ID_BYTES, MAX_TENANT_BYTES};
+pub use headers::Headers;
+pub use scheme::{Coverage, Scheme};
+pub use secrets::{
+    MAX_KEYS, MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault, Secrets, SecretsError,
+};
+pub use store::{
+    Claim, Claiming, Fence, IdempotencyStore, Lease, MemoryStore, Receipt, State, StoreError,
+    Verdict,
+};
+pub use verify::{Invalid, Malformed, Rejection, RejectionKind, StaleDelivery, Verified, verify};

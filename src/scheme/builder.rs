@@ -1,0 +1,294 @@
+//! The `const` builders and getters of [`Scheme`].
+
+use std::time::Duration;
+
+use super::{
+    DEFAULT_TOLERANCE, Encoding, Evidence, IdSource, Mac, Part, Scheme, SecretFormat, Slot, Source,
+    Stability, Stamp, Unit,
+};
+
+impl Scheme {
+    /// Starts a scheme. `name` is its name in configuration, and the provider part of every event
+    /// key; keep it for ever, or known events look new.
+    pub const fn new(name: &'static str, mac: Mac) -> Self {
+        Self {
+            name,
+            provider: name,
+            mac,
+            encoding: Encoding::Hex,
+            signature: None,
+            content: &[],
+            timestamp: None,
+            tolerance: DEFAULT_TOLERANCE,
+            key_id: None,
+            id: IdSource::None,
+            delivery_id: None,
+            event_type: None,
+            stability: Stability::Body,
+            secret: SecretFormat::Text,
+            alias: None,
+            ambiguous: None,
+            retry_horizon: None,
+            docs: "",
+            evidence: Evidence::Own,
+            notes: &[],
+        }
+    }
+
+    /// Another name for a scheme that signs in the same way: headers and all stay.
+    #[must_use]
+    pub const fn named(self, name: &'static str) -> Self {
+        Self {
+            name,
+            provider: name,
+            ..self
+        }
+    }
+
+    /// The provider, where it has several schemes whose deliveries are the same events.
+    #[must_use]
+    pub const fn provider_name(self, provider: &'static str) -> Self {
+        Self { provider, ..self }
+    }
+
+    /// Where the signature is and how its bytes are written.
+    #[must_use]
+    pub const fn signature(self, slot: Slot, encoding: Encoding) -> Self {
+        Self {
+            signature: Some(slot),
+            encoding,
+            ..self
+        }
+    }
+
+    /// What goes into the MAC, in order. Empty for [`Mac::Token`].
+    #[must_use]
+    pub const fn content(self, parts: &'static [Part]) -> Self {
+        Self {
+            content: parts,
+            ..self
+        }
+    }
+
+    /// A timestamp in a header or list item. The content must hold [`Part::Timestamp`]: a time
+    /// that is not signed says nothing, so such a scheme is refused.
+    #[must_use]
+    pub const fn timestamp(self, slot: Slot, unit: Unit) -> Self {
+        Self {
+            timestamp: Some((Stamp::Slot(slot), unit)),
+            ..self
+        }
+    }
+
+    /// A timestamp inside the JSON body, which the content must hold. Needs feature `json`.
+    #[must_use]
+    pub const fn body_timestamp(self, pointer: &'static str, unit: Unit) -> Self {
+        Self {
+            timestamp: Some((Stamp::Json(pointer), unit)),
+            ..self
+        }
+    }
+
+    /// The allowed age and the allowed lead, both inclusive; 5 minutes if not set. Zero is a
+    /// window of zero width, not "off".
+    #[must_use]
+    pub const fn tolerance(self, tolerance: Duration) -> Self {
+        Self { tolerance, ..self }
+    }
+
+    /// A header that names the key in use. It only narrows the choice, and is not signed.
+    #[must_use]
+    pub const fn key_id(self, header: &'static str) -> Self {
+        Self {
+            key_id: Some(header),
+            ..self
+        }
+    }
+
+    /// What names the event.
+    #[must_use]
+    pub const fn id(self, id: IdSource) -> Self {
+        Self { id, ..self }
+    }
+
+    /// An id header for logs only, where events are named by something else.
+    #[must_use]
+    pub const fn delivery_id(self, header: &'static str) -> Self {
+        Self {
+            delivery_id: Some(header),
+            ..self
+        }
+    }
+
+    /// Where the event type is.
+    #[must_use]
+    pub const fn event_type(self, source: Source) -> Self {
+        Self {
+            event_type: Some(source),
+            ..self
+        }
+    }
+
+    /// What stays the same over all attempts of one event.
+    #[must_use]
+    pub const fn stability(self, stability: Stability) -> Self {
+        Self { stability, ..self }
+    }
+
+    /// How a secret's text becomes the key.
+    #[must_use]
+    pub const fn secret(self, format: SecretFormat) -> Self {
+        Self {
+            secret: format,
+            ..self
+        }
+    }
+
+    /// A second family of the same headers: where `prefix` begins a header's name, `other` may
+    /// stand instead. A request's headers are all taken from one family.
+    #[must_use]
+    pub const fn header_family(self, prefix: &'static str, other: &'static str) -> Self {
+        Self {
+            alias: Some((prefix, other)),
+            ..self
+        }
+    }
+
+    /// Accepts a content whose parts can be cut at another place under the same signature, and
+    /// says why that is tolerable. Header ids of such a scheme are never trusted.
+    #[must_use]
+    pub const fn ambiguous_boundary(self, why: &'static str) -> Self {
+        Self {
+            ambiguous: Some(why),
+            ..self
+        }
+    }
+
+    /// How long the provider goes on retrying; retention should be longer.
+    #[must_use]
+    pub const fn retry_horizon(self, horizon: Duration) -> Self {
+        Self {
+            retry_horizon: Some(horizon),
+            ..self
+        }
+    }
+
+    /// The source of these facts.
+    #[must_use]
+    pub const fn docs(self, url: &'static str, evidence: Evidence) -> Self {
+        Self {
+            docs: url,
+            evidence,
+            ..self
+        }
+    }
+
+    /// Traps of this provider, one sentence each, for the guide.
+    #[must_use]
+    pub const fn notes(self, notes: &'static [&'static str]) -> Self {
+        Self { notes, ..self }
+    }
+
+    /// The name in configuration; see [`Scheme::by_name`].
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The provider, as it goes into event keys.
+    pub const fn provider(&self) -> &'static str {
+        self.provider
+    }
+
+    /// The algorithm.
+    pub const fn mac(&self) -> Mac {
+        self.mac
+    }
+
+    /// How the signature is written.
+    pub const fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Where the signature is; `None` only in a scheme that [`check`](Self::check) refuses.
+    pub const fn signature_slot(&self) -> Option<Slot> {
+        self.signature
+    }
+
+    /// The parts of the signed content.
+    pub const fn parts(&self) -> &'static [Part] {
+        self.content
+    }
+
+    /// Where the timestamp is, and its unit.
+    pub const fn timestamp_source(&self) -> Option<(Stamp, Unit)> {
+        self.timestamp
+    }
+
+    /// The allowed age unless the application sets another.
+    pub const fn default_tolerance(&self) -> Duration {
+        self.tolerance
+    }
+
+    /// The header that names the key, if there is one.
+    pub const fn key_id_header(&self) -> Option<&'static str> {
+        self.key_id
+    }
+
+    /// What names the event.
+    pub const fn id_source(&self) -> IdSource {
+        self.id
+    }
+
+    /// The id header for logs: [`Scheme::delivery_id`], or the header of [`IdSource::Header`].
+    pub const fn delivery_id_header(&self) -> Option<&'static str> {
+        match (self.delivery_id, self.id) {
+            (Some(name), _) | (None, IdSource::Header(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Where the event type is.
+    pub const fn event_type_source(&self) -> Option<Source> {
+        self.event_type
+    }
+
+    /// What stays the same over all attempts.
+    pub const fn content_stability(&self) -> Stability {
+        self.stability
+    }
+
+    /// How the secret becomes the key.
+    pub const fn secret_format(&self) -> SecretFormat {
+        self.secret
+    }
+
+    /// The header prefixes of the two families, if there are two.
+    pub const fn header_families(&self) -> Option<(&'static str, &'static str)> {
+        self.alias
+    }
+
+    /// Why an ambiguous content is tolerated, if it is one.
+    pub const fn ambiguity(&self) -> Option<&'static str> {
+        self.ambiguous
+    }
+
+    /// How long the provider retries, if known.
+    pub const fn known_retry_horizon(&self) -> Option<Duration> {
+        self.retry_horizon
+    }
+
+    /// Address of the provider's documentation.
+    pub const fn docs_url(&self) -> &'static str {
+        self.docs
+    }
+
+    /// How far the row can be trusted.
+    pub const fn evidence(&self) -> Evidence {
+        self.evidence
+    }
+
+    /// The provider's traps.
+    pub const fn traps(&self) -> &'static [&'static str] {
+        self.notes
+    }
+}

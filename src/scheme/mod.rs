@@ -1,0 +1,282 @@
+//! How a provider signs, as data.
+//!
+//! A [`Scheme`] is a value made by `const` builders: which header holds the signature, what bytes
+//! go into the MAC and in which order, where the timestamp, the event id and the event type are.
+//! [`verify`](crate::verify), [`testing::sign`](crate::testing), the catalogue's tests and its
+//! documentation all read the same value, so there is no second place to get it wrong. The
+//! catalogue ([`catalog::ALL`]) uses nothing that is not public here, so a scheme of your own is
+//! as good as ours:
+//!
+//! ```
+//! use hookproof::scheme::{Encoding, IdSource, Mac, Part, Scheme, Slot, Source, Unit};
+//!
+//! /// `X-Acme-Signature: sha256=<hex of HMAC-SHA-256("<ts>." + body)>`
+//! const ACME: Scheme = Scheme::new("acme", Mac::HmacSha256)
+//!     .signature(Slot::header("X-Acme-Signature").prefix("sha256="), Encoding::Hex)
+//!     .timestamp(Slot::header("X-Acme-Time"), Unit::Seconds)
+//!     .content(&[Part::Timestamp, Part::Text("."), Part::Body])
+//!     .id(IdSource::Json("/id"))
+//!     .event_type(Source::Json("/type"));
+//!
+//! assert!(ACME.check().is_ok());
+//! ```
+
+mod builder;
+pub mod catalog;
+mod check;
+mod slot;
+
+use std::time::Duration;
+
+pub use catalog::*;
+pub use check::SchemeError;
+pub use slot::{Items, MAX_HEADER_BYTES, MAX_SIGNATURES, Shape, Slot};
+
+/// Most parts a scheme's signed content may have.
+pub const MAX_PARTS: usize = 8;
+
+/// The allowed age where neither the provider nor the application states another: 5 minutes, the
+/// value of Standard Webhooks, Stripe and Slack.
+pub const DEFAULT_TOLERANCE: Duration = Duration::from_secs(300);
+
+/// The algorithm that proves a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mac {
+    /// HMAC with SHA-256 (RFC 2104, FIPS 180-4); 32 bytes.
+    HmacSha256,
+    /// HMAC with SHA-512; 64 bytes.
+    HmacSha512,
+    /// HMAC with SHA-1; 20 bytes. Still unforgeable as a MAC, but only for schemes that offer
+    /// nothing else.
+    #[cfg(feature = "sha1")]
+    HmacSha1,
+    /// No MAC: the header carries the shared secret itself. Proves that the sender knew it (or
+    /// saw one earlier request), and says nothing about body, time or id.
+    Token,
+}
+
+impl Mac {
+    /// Length of the signature in bytes once decoded, or `None` for a token of any length.
+    pub const fn tag_len(self) -> Option<usize> {
+        match self {
+            Mac::HmacSha256 => Some(32),
+            Mac::HmacSha512 => Some(64),
+            #[cfg(feature = "sha1")]
+            Mac::HmacSha1 => Some(20),
+            Mac::Token => None,
+        }
+    }
+}
+
+/// How the signature's bytes are written in the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// Hexadecimal, either case (the bytes are compared, not the text).
+    Hex,
+    /// Base64, standard alphabet, padded and canonical (RFC 4648 §4).
+    Base64,
+    /// Base64, URL-safe alphabet, with or without padding (RFC 4648 §5).
+    Base64Url,
+    /// The bytes themselves; for [`Mac::Token`].
+    Plain,
+}
+
+/// One piece of the signed content, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// Fixed text, such as a separator or a version tag. It is compared with nothing the sender
+    /// wrote: a version in the header must be part of the signature slot's prefix.
+    Text(&'static str),
+    /// The timestamp's text exactly as received (see [`Scheme::timestamp`]).
+    Timestamp,
+    /// A header's value as received.
+    Header(Slot),
+    /// The raw body.
+    Body,
+    /// The request method.
+    Method,
+    /// The public URL.
+    Url,
+}
+
+/// What the number in a timestamp counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Whole seconds since 1970-01-01T00:00:00Z.
+    Seconds,
+    /// Whole milliseconds since 1970-01-01T00:00:00Z.
+    Millis,
+    /// RFC 3339 text, such as `2026-01-01T00:00:00.634Z`.
+    Rfc3339,
+}
+
+/// Where a timestamp is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stamp {
+    /// In a header, or an item of one.
+    Slot(Slot),
+    /// In the JSON body, at this pointer (RFC 6901). Needs feature `json`.
+    Json(&'static str),
+}
+
+/// A place that a text can be read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// A header field.
+    Header(&'static str),
+    /// A string or whole number in the JSON body, at this pointer (RFC 6901). Needs feature `json`.
+    Json(&'static str),
+}
+
+/// Which value names the event, the same on all its deliveries.
+///
+/// Whether the signature covers it is not stated but worked out from the content, so it cannot be
+/// stated wrongly. An id that is not covered is kept for logs and never becomes the event key
+/// unless the application asks for that by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdSource {
+    /// The provider gives none, and equal bodies do not mean the same event.
+    None,
+    /// A header field; covered if it is a [`Part::Header`] of the content.
+    Header(&'static str),
+    /// A value in the JSON body.
+    Json(&'static str),
+    /// A value in the JSON body, or else the content: for providers that send an id in some kinds
+    /// of delivery only.
+    JsonOrContent(&'static str),
+    /// Several values in the JSON body that are unique together. All must be there.
+    Composite(&'static [&'static str]),
+    /// A hash of the signed content without the attempt's timestamp.
+    Content,
+}
+
+/// Which content must be equal for two deliveries of one event to agree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stability {
+    /// Every attempt carries the same body.
+    Body,
+    /// The JSON body is the same but for the members at these pointers (attempt counters, send
+    /// times), for white space and for the order of members. Needs feature `json`.
+    JsonExcept(&'static [&'static str]),
+    /// The provider may send other content under the same id: nothing is compared.
+    None,
+}
+
+/// How the secret that a provider shows turns into key bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecretFormat {
+    /// The text's own bytes, including any prefix.
+    Text,
+    /// Base64 after an optional prefix, which is not part of the key.
+    Base64 {
+        /// Such as `whsec_`.
+        prefix: &'static str,
+    },
+    /// Hexadecimal.
+    Hex,
+}
+
+/// How far a catalogue row can be trusted: who was asked whether its vectors are right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Evidence {
+    /// The provider's own SDK accepted and refused the vectors.
+    OfficialSdk,
+    /// Made from the provider's documentation and checked by a second implementation.
+    OfficialDocs,
+    /// Third-party implementations only.
+    ThirdParty,
+    /// A scheme of this project or of the application.
+    Own,
+}
+
+/// How one provider signs its deliveries. See the [module's documentation](self).
+#[derive(Debug, Clone, Copy)]
+pub struct Scheme {
+    pub(crate) name: &'static str,
+    pub(crate) provider: &'static str,
+    pub(crate) mac: Mac,
+    pub(crate) encoding: Encoding,
+    pub(crate) signature: Option<Slot>,
+    pub(crate) content: &'static [Part],
+    pub(crate) timestamp: Option<(Stamp, Unit)>,
+    pub(crate) tolerance: Duration,
+    pub(crate) key_id: Option<&'static str>,
+    pub(crate) id: IdSource,
+    pub(crate) delivery_id: Option<&'static str>,
+    pub(crate) event_type: Option<Source>,
+    pub(crate) stability: Stability,
+    pub(crate) secret: SecretFormat,
+    pub(crate) alias: Option<(&'static str, &'static str)>,
+    pub(crate) ambiguous: Option<&'static str>,
+    pub(crate) retry_horizon: Option<Duration>,
+    pub(crate) docs: &'static str,
+    pub(crate) evidence: Evidence,
+    pub(crate) notes: &'static [&'static str],
+}
+
+impl Scheme {
+    /// Finds a catalogue row by its name, for configuration by string. Names are lower case.
+    ///
+    /// ```
+    /// use hookproof::scheme::Scheme;
+    /// assert_eq!(Scheme::by_name("stripe").map(Scheme::provider), Some("stripe"));
+    /// assert!(Scheme::by_name("no-such-provider").is_none());
+    /// ```
+    pub fn by_name(name: &str) -> Option<&'static Scheme> {
+        catalog::ALL
+            .iter()
+            .copied()
+            .find(|scheme| scheme.name == name)
+    }
+
+    /// Whether the signature covers the header `name`.
+    pub fn signs_header(&self, name: &str) -> bool {
+        self.content.iter().any(
+            |part| matches!(part, Part::Header(slot) if slot.name().eq_ignore_ascii_case(name)),
+        )
+    }
+
+    /// What the signature covers. See [`Coverage`].
+    pub fn coverage(&self) -> Coverage {
+        let body = self.content.contains(&Part::Body);
+        let signed = |source: Source| match source {
+            Source::Header(name) => self.signs_header(name),
+            Source::Json(_) => body,
+        };
+        Coverage {
+            body,
+            timestamp: self.timestamp.is_some(),
+            id: match self.id {
+                IdSource::None => false,
+                IdSource::Header(name) => self.signs_header(name) && self.ambiguous.is_none(),
+                _ => body,
+            },
+            event_type: self.event_type.is_some_and(signed),
+        }
+    }
+}
+
+/// What exactly a valid signature says. Anything that is `false` here could have been written by
+/// whoever held one captured request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Coverage {
+    /// The body's bytes.
+    pub body: bool,
+    /// A time, so that old requests can be told from fresh ones.
+    pub timestamp: bool,
+    /// The value that names the event.
+    pub id: bool,
+    /// The event type.
+    pub event_type: bool,
+}

@@ -1,0 +1,163 @@
+//! Where a value sits in a header, and how it is cut out. The only header parser in the crate.
+
+/// Longest header value that is looked at, in bytes. Longer ones are refused before any work.
+pub const MAX_HEADER_BYTES: usize = 8 * 1024;
+
+/// Most signatures that are compared in one request. A rotation needs two or three.
+pub const MAX_SIGNATURES: usize = 16;
+
+/// Which bytes a header value may consist of when it goes into the signed content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Shape {
+    /// Visible ASCII without blanks (`0x21..=0x7e`). The default.
+    Visible,
+    /// Letters, digits and `+ / = _ -`: ids and base64, but no full stop, colon or brace.
+    ///
+    /// Needed where a provider joins parts without a separator, so that the parts cannot be cut
+    /// at another place under the same signature.
+    Token,
+}
+
+impl Shape {
+    fn allows(self, byte: u8) -> bool {
+        match self {
+            Shape::Visible => byte.is_ascii_graphic(),
+            Shape::Token => {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
+            }
+        }
+    }
+}
+
+/// A place in a header: the field, and optionally a list separator and a fixed prefix.
+///
+/// These few parts cover the field's spellings of one idea:
+///
+/// | header value | slot |
+/// |---|---|
+/// | `5f2c…` | `Slot::header("X-Signature")` |
+/// | `sha256=5f2c…` | `Slot::header("X-Hub-Signature-256").prefix("sha256=")` |
+/// | `t=17…,v1=5f2c…,v1=91…` | `Slot::header("Stripe-Signature").list(b',').prefix("v1=")` |
+/// | `v1,X8s= v1,9Qk=` | `Slot::header("webhook-signature").list(b' ').prefix("v1,")` |
+///
+/// A prefix is compared, never hashed, and never chosen by the sender.
+///
+/// ```
+/// use hookproof::scheme::Slot;
+///
+/// const V1: Slot = Slot::header("Stripe-Signature").list(b',').prefix("v1=");
+/// let items: Vec<&[u8]> = V1.items(b"t=1800000000,v1=aa, v1=bb,v0=cc").collect();
+/// assert_eq!(items, [b"aa", b"bb"]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    header: &'static str,
+    separator: Option<u8>,
+    prefix: &'static str,
+    shape: Shape,
+}
+
+impl Slot {
+    /// The whole value of the field `name`.
+    pub const fn header(name: &'static str) -> Self {
+        Self {
+            header: name,
+            separator: None,
+            prefix: "",
+            shape: Shape::Visible,
+        }
+    }
+
+    /// The value is a list of items between `separator`s; blanks and tabs around an item, which
+    /// proxies add when they merge field lines, are dropped.
+    #[must_use]
+    pub const fn list(self, separator: u8) -> Self {
+        Self {
+            separator: Some(separator),
+            ..self
+        }
+    }
+
+    /// Only values (of a list: items) that begin with exactly `prefix` count; it is cut off.
+    #[must_use]
+    pub const fn prefix(self, prefix: &'static str) -> Self {
+        Self { prefix, ..self }
+    }
+
+    /// Restricts the bytes of the value when it becomes part of the signed content.
+    #[must_use]
+    pub const fn shape(self, shape: Shape) -> Self {
+        Self { shape, ..self }
+    }
+
+    /// The header field's name.
+    pub const fn name(&self) -> &'static str {
+        self.header
+    }
+
+    /// The list separator, if the value is a list.
+    pub const fn separator(&self) -> Option<u8> {
+        self.separator
+    }
+
+    /// The fixed text before the value.
+    pub const fn fixed_prefix(&self) -> &'static str {
+        self.prefix
+    }
+
+    pub(crate) const fn value_shape(&self) -> Shape {
+        self.shape
+    }
+
+    pub(crate) fn fits(&self, value: &[u8]) -> bool {
+        !value.is_empty() && value.iter().all(|&byte| self.shape.allows(byte))
+    }
+
+    /// Cuts every matching value out of a header value, in order. Never allocates, never panics;
+    /// what does not match is skipped, so that one odd item cannot spoil a good one.
+    pub fn items<'h>(&self, value: &'h [u8]) -> Items<'h> {
+        Items {
+            rest: Some(value),
+            slot: *self,
+        }
+    }
+
+    /// The one value of a slot that must occur exactly once. `None` when it is missing or repeated.
+    pub fn single<'h>(&self, value: &'h [u8]) -> Option<&'h [u8]> {
+        let mut items = self.items(value);
+        match (items.next(), items.next()) {
+            (Some(only), None) => Some(only),
+            _ => None,
+        }
+    }
+}
+
+/// Iterator over the values of a [`Slot`] in one header value. See [`Slot::items`].
+#[derive(Debug, Clone)]
+pub struct Items<'h> {
+    rest: Option<&'h [u8]>,
+    slot: Slot,
+}
+
+impl<'h> Iterator for Items<'h> {
+    type Item = &'h [u8];
+
+    fn next(&mut self) -> Option<&'h [u8]> {
+        loop {
+            let rest = self.rest.take()?;
+            let item = match self.slot.separator {
+                None => rest,
+                Some(separator) => {
+                    let mut halves = rest.splitn(2, |&byte| byte == separator);
+                    let item = halves.next().unwrap_or_default();
+                    self.rest = halves.next();
+                    item.trim_ascii()
+                }
+            };
+            if let Some(value) = item.strip_prefix(self.slot.prefix.as_bytes()) {
+                return Some(value);
+            }
+        }
+    }
+}

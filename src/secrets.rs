@@ -1,0 +1,369 @@
+//! Signing secrets, bound to their scheme when the service starts.
+//!
+//! A [`Secret`] is defined by what it lacks: it cannot be printed, compared, serialised or cloned,
+//! and its memory is zeroed when it goes. [`Secrets`] is a scheme with its key ring; making one is
+//! where bad secrets are refused, so that nothing about configuration is left to find out from a
+//! delivery.
+
+use std::{fmt, time::Duration};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use time::OffsetDateTime;
+use zeroize::Zeroizing;
+
+use crate::{
+    scheme::{Scheme, SchemeError, SecretFormat},
+    verify::MacKey,
+};
+
+/// Most keys that one ring holds. Each costs one MAC over the body of a forged request.
+pub const MAX_KEYS: usize = 16;
+
+/// Fewest bytes a decoded (base64 or hex) key may have: 128 bits.
+pub const MIN_DECODED_KEY: usize = 16;
+
+/// Fewest bytes a secret that is used as text may have.
+pub const MIN_TEXT_SECRET: usize = 6;
+
+/// One secret as the provider shows it, with an optional key id and time of validity.
+///
+/// ```
+/// use hookproof::Secret;
+/// use time::macros::datetime;
+///
+/// let old = Secret::from("whsec_old-secret-of-the-account").not_after(datetime!(2026-12-31 0:00 UTC));
+/// let new = Secret::from("whsec_new-secret-of-the-account").key_id("2027");
+/// assert_eq!(format!("{new:?}"), r#"Secret { key_id: Some("2027"), .. }"#);
+/// ```
+///
+/// It has no way out:
+///
+/// ```compile_fail
+/// println!("{}", hookproof::Secret::from("whsec_abc"));
+/// ```
+/// ```compile_fail
+/// let a = hookproof::Secret::from("whsec_abc");
+/// let b = a.clone();
+/// ```
+/// ```compile_fail
+/// assert!(hookproof::Secret::from("a") == hookproof::Secret::from("a"));
+/// ```
+pub struct Secret {
+    bytes: Zeroizing<Vec<u8>>,
+    key_id: Option<Box<str>>,
+    not_before: Option<OffsetDateTime>,
+    not_after: Option<OffsetDateTime>,
+}
+
+impl Secret {
+    /// Takes the secret's bytes as configured; no decoding happens here.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        Self {
+            bytes: Zeroizing::new(bytes.into()),
+            key_id: None,
+            not_before: None,
+            not_after: None,
+        }
+    }
+
+    /// Names the key, for schemes whose requests say which key signed them, and for
+    /// [`Verified::key_id`](crate::Verified::key_id).
+    #[must_use]
+    pub fn key_id(mut self, id: impl Into<Box<str>>) -> Self {
+        self.key_id = Some(id.into());
+        self
+    }
+
+    /// The key counts from this moment on (inclusive).
+    #[must_use]
+    pub fn not_before(mut self, from: OffsetDateTime) -> Self {
+        self.not_before = Some(from);
+        self
+    }
+
+    /// The key counts up to this moment (inclusive).
+    #[must_use]
+    pub fn not_after(mut self, until: OffsetDateTime) -> Self {
+        self.not_after = Some(until);
+        self
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secret")
+            .field("key_id", &self.key_id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::new(text.into_bytes())
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::new(text.as_bytes())
+    }
+}
+
+impl From<&String> for Secret {
+    fn from(text: &String) -> Self {
+        Self::new(text.as_bytes())
+    }
+}
+
+/// Why a key ring could not be made. Names the secret by its place, never by its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SecretsError {
+    /// The scheme itself is not sound.
+    #[error("the scheme cannot be used")]
+    Scheme(#[source] SchemeError),
+    /// No secret was given: nothing could ever be verified.
+    #[error("the key ring is empty")]
+    NoSecrets,
+    /// More than [`MAX_KEYS`].
+    #[error("more than {MAX_KEYS} secrets")]
+    TooMany,
+    /// Two secrets carry the same key id.
+    #[error("secret {index}: another secret has the same key id")]
+    DuplicateKeyId {
+        /// Place in the list, from 0.
+        index: usize,
+    },
+    /// A secret cannot be a key of this scheme.
+    #[error("secret {index}: {fault}")]
+    Secret {
+        /// Place in the list, from 0.
+        index: usize,
+        /// What is wrong with it.
+        fault: SecretFault,
+    },
+}
+
+/// What is wrong with one secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SecretFault {
+    /// No bytes at all: an environment variable that is set to nothing.
+    #[error("it is empty")]
+    Empty,
+    /// Nothing but white space.
+    #[error("it is blank")]
+    Blank,
+    /// White space or a line end at one of its edges, as left by copy and paste.
+    #[error("it begins or ends with white space or a line end")]
+    Edges,
+    /// Only the prefix that such secrets begin with.
+    #[error("it is a bare prefix with no key behind it")]
+    BarePrefix,
+    /// Not base64 or not hexadecimal, where the scheme's secrets are.
+    #[error("it cannot be decoded as the scheme's secrets are written")]
+    Undecodable,
+    /// Shorter than [`MIN_DECODED_KEY`] or [`MIN_TEXT_SECRET`] bytes.
+    #[error("it is too short to be a key")]
+    TooShort,
+}
+
+/// A scheme and the keys that its deliveries may be signed with.
+///
+/// During a rotation both secrets are in the ring; [`Verified::key_id`](crate::Verified::key_id)
+/// and [`Verified::key_index`](crate::Verified::key_index) tell which one matched, so that you see
+/// when the old one has fallen silent.
+///
+/// ```
+/// use hookproof::{Secrets, SecretFault, SecretsError, scheme};
+///
+/// let secrets = Secrets::new(&scheme::STRIPE, ["whsec_current-secret", "whsec_previous-secret"])?;
+/// assert_eq!(secrets.len(), 2);
+///
+/// // What would fail at 3 a.m. fails at start-up instead:
+/// let error = Secrets::new(&scheme::STRIPE, ["whsec_pasted-with-line-end\n"]).unwrap_err();
+/// assert_eq!(error, SecretsError::Secret { index: 0, fault: SecretFault::Edges });
+/// # Ok::<(), SecretsError>(())
+/// ```
+pub struct Secrets {
+    scheme: &'static Scheme,
+    ring: Box<[Key]>,
+    freshness: Freshness,
+}
+
+/// How old or how early a delivery may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    Within(Duration),
+    Any,
+}
+
+/// One entry of the ring: MAC state made ahead, so that a request costs no key schedule.
+pub(crate) struct Key {
+    pub(crate) mac: MacKey,
+    pub(crate) id: Option<Box<str>>,
+    not_before: Option<OffsetDateTime>,
+    not_after: Option<OffsetDateTime>,
+}
+
+impl Key {
+    pub(crate) fn in_force(&self, now: OffsetDateTime) -> bool {
+        self.not_before.is_none_or(|from| from <= now)
+            && self.not_after.is_none_or(|until| now <= until)
+    }
+}
+
+impl Secrets {
+    /// Binds secrets to the scheme that they belong to.
+    ///
+    /// # Errors
+    ///
+    /// [`SecretsError`] if the scheme is not sound, the ring would be empty or too long, or any
+    /// secret is empty, blank, has white space at an edge, is a bare prefix, cannot be decoded, or
+    /// is too short. The error never holds the secret.
+    pub fn new<I>(scheme: &'static Scheme, secrets: I) -> Result<Self, SecretsError>
+    where
+        I: IntoIterator,
+        I::Item: Into<Secret>,
+    {
+        scheme.check().map_err(SecretsError::Scheme)?;
+        let mut ring: Vec<Key> = Vec::new();
+        for (index, secret) in secrets.into_iter().enumerate() {
+            if index == MAX_KEYS {
+                return Err(SecretsError::TooMany);
+            }
+            let Secret {
+                bytes,
+                key_id,
+                not_before,
+                not_after,
+            } = secret.into();
+            if key_id.is_some() && ring.iter().any(|key| key.id == key_id) {
+                return Err(SecretsError::DuplicateKeyId { index });
+            }
+            let key = decode(scheme.secret_format(), &bytes)
+                .map_err(|fault| SecretsError::Secret { index, fault })?;
+            let mac = MacKey::new(scheme.mac(), &key);
+            ring.push(Key {
+                mac,
+                id: key_id,
+                not_before,
+                not_after,
+            });
+        }
+        if ring.is_empty() {
+            return Err(SecretsError::NoSecrets);
+        }
+        let freshness = Freshness::Within(scheme.default_tolerance());
+        Ok(Self {
+            scheme,
+            ring: ring.into_boxed_slice(),
+            freshness,
+        })
+    }
+
+    /// Sets the allowed age, and the allowed lead of a sender whose clock is ahead; both
+    /// inclusive. Zero is a window of zero width. A wider window needs a longer memory: keep
+    /// receipts for at least as long.
+    #[must_use]
+    pub fn tolerance(mut self, tolerance: Duration) -> Self {
+        self.freshness = Freshness::Within(tolerance);
+        self
+    }
+
+    /// Accepts deliveries of any age. A captured request then stays good until the secret
+    /// changes, and only a receipt that is still kept stands against it.
+    #[must_use]
+    pub fn danger_accept_any_age(mut self) -> Self {
+        self.freshness = Freshness::Any;
+        self
+    }
+
+    /// The scheme these secrets belong to.
+    pub fn scheme(&self) -> &'static Scheme {
+        self.scheme
+    }
+
+    /// Number of keys in the ring; never 0.
+    #[allow(clippy::len_without_is_empty, reason = "an empty ring cannot be made")]
+    pub fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// The allowed age, or `None` after [`Secrets::danger_accept_any_age`] and for schemes without
+    /// a signed time, where old deliveries cannot be told from new ones.
+    pub fn window(&self) -> Option<Duration> {
+        match (self.scheme.timestamp_source(), self.freshness) {
+            (Some(_), Freshness::Within(window)) => Some(window),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn freshness(&self) -> Freshness {
+        self.freshness
+    }
+
+    pub(crate) fn ring(&self) -> &[Key] {
+        &self.ring
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids: Vec<_> = self.ring.iter().map(|key| key.id.as_deref()).collect();
+        f.debug_struct("Secrets")
+            .field("scheme", &self.scheme.name())
+            .field("key_ids", &ids)
+            .field("freshness", &self.freshness)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Turns a secret's text into key bytes, refusing what cannot be one.
+pub(crate) fn decode(
+    format: SecretFormat,
+    secret: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+    if secret.is_empty() {
+        return Err(SecretFault::Empty);
+    }
+    // Secrets may be any bytes; as text they are judged lossily, for their white space only.
+    let text = Zeroizing::new(String::from_utf8_lossy(secret).into_owned());
+    if text.trim().is_empty() {
+        return Err(SecretFault::Blank);
+    }
+    if text.trim().len() != text.len() {
+        return Err(SecretFault::Edges);
+    }
+    let (key, least) = match format {
+        SecretFormat::Text => {
+            // `whsec_`, `sk_test_`: what is left when the variable part was not pasted.
+            if secret.ends_with(b"_") && secret.len() < MIN_DECODED_KEY {
+                return Err(SecretFault::BarePrefix);
+            }
+            (Zeroizing::new(secret.to_vec()), MIN_TEXT_SECRET)
+        }
+        SecretFormat::Base64 { prefix } => {
+            let encoded = secret.strip_prefix(prefix.as_bytes()).unwrap_or(secret);
+            if encoded.is_empty() {
+                return Err(SecretFault::BarePrefix);
+            }
+            let mut key = Zeroizing::new(vec![0; encoded.len()]);
+            let length = STANDARD
+                .decode_slice(encoded, &mut key)
+                .map_err(|_| SecretFault::Undecodable)?;
+            key.truncate(length);
+            (key, MIN_DECODED_KEY)
+        }
+        SecretFormat::Hex => {
+            let mut key = Zeroizing::new(vec![0; secret.len().div_euclid(2)]);
+            hex::decode_to_slice(secret, &mut key).map_err(|_| SecretFault::Undecodable)?;
+            (key, MIN_DECODED_KEY)
+        }
+    };
+    if key.len() < least {
+        Err(SecretFault::TooShort)
+    } else {
+        Ok(key)
+    }
+}

@@ -1,0 +1,6 @@
+//! For tests of your own (feature `testing`): a signer that is the exact inverse of
+//! [`verify`](crate::verify), a clock to turn by hand, and the conformance suite of stores.
+
+mod clock;
+
+pub use clock::ManualClock;

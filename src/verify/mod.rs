@@ -1,0 +1,164 @@
+//! The first statement: this request is authentic.
+
+mod mac;
+mod read;
+mod rejection;
+mod stamp;
+mod verified;
+
+use time::OffsetDateTime;
+
+pub(crate) use mac::MacKey;
+pub(crate) use read::Reader;
+pub use rejection::{Invalid, Malformed, Rejection, RejectionKind};
+pub use verified::{StaleDelivery, Verified};
+
+use crate::{
+    headers::Headers,
+    scheme::{MAX_PARTS, MAX_SIGNATURES, Scheme, Stamp},
+    secrets::{Key, Secrets},
+};
+
+/// Verifies one delivery.
+///
+/// Finds and reads the headers (bounded), computes the MAC over the exact bytes, lets it compare
+/// every candidate in constant time, and judges the age last, so that [`Rejection::Stale`] always
+/// means *authentic but late*. Reads no clock, does no I/O, and allocates nothing when an HMAC
+/// delivery is accepted. At most one MAC per key in the ring is computed, whatever the header
+/// holds.
+///
+/// `raw_body` are the bytes as they came over the wire, before any decoding or parsing. `now` is
+/// the caller's clock.
+///
+/// ```
+/// use hookproof::{Secrets, scheme};
+/// use time::macros::datetime;
+///
+/// let secrets = Secrets::new(&scheme::STRIPE, ["whsec_T3st0nlyAlphaKey4711xyz"])?;
+/// let now = datetime!(2027-01-15 08:00 UTC);
+/// let body = br#"{"id":"evt_lib_lambda"}"#;
+/// let headers = [(
+///     "Stripe-Signature",
+///     "t=1800000000,v1=047cdc5376e973546d359a472bac3648a16e17841be25527da2e7616f527fa82",
+/// )];
+///
+/// let delivery = hookproof::verify(body, &headers, &secrets, now)?;
+/// assert_eq!(delivery.body(), body);
+/// assert!(hookproof::verify(b"{}", &headers, &secrets, now).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Rejection`]: answer all of them alike, with 401 and [`Rejection::WIRE_TEXT`].
+pub fn verify<'a>(
+    raw_body: &'a [u8],
+    headers: &'a impl Headers,
+    secrets: &'a Secrets,
+    now: OffsetDateTime,
+) -> Result<Verified<'a>, Rejection> {
+    let scheme = secrets.scheme();
+    let reader = Reader::new(scheme, headers);
+
+    // Everything that can be read is read, and bounded, before anything is hashed.
+    let slot = scheme.signature_slot().ok_or(Malformed::NoSignature(""))?;
+    let signatures = reader.one(slot.name())?;
+    let mut parts: [&[u8]; MAX_PARTS] = [&[]; MAX_PARTS];
+    let header_stamp = reader.parts(&mut parts, raw_body, (slot.name(), signatures))?;
+    let parts = parts.get(..scheme.parts().len()).unwrap_or_default();
+    readable(scheme, signatures)?;
+    let named = match scheme.key_id_header() {
+        Some(header) => reader.optional(header)?,
+        None => None,
+    };
+
+    let (key_index, key) = matching_key(secrets, named, parts, signatures, now)?;
+
+    // The body counts as authentic from here on, so a time inside it may be read.
+    let stamp = match scheme.timestamp_source() {
+        Some((Stamp::Json(pointer), unit)) => {
+            Some(read::body_stamp(raw_body, pointer, unit).ok_or(Malformed::Timestamp)?)
+        }
+        _ => header_stamp,
+    };
+    let key = (key_index, key.id.as_deref());
+    let verified = Verified::new(reader, raw_body, stamp, now, key, secrets.window());
+    match (stamp, scheme.timestamp_source()) {
+        (Some(stamp), Some((_, unit)))
+            if !stamp::is_fresh(stamp, unit, now, secrets.freshness()) =>
+        {
+            Err(Rejection::Stale(Box::new(StaleDelivery::keep(&verified))))
+        }
+        _ => Ok(verified),
+    }
+}
+
+/// Refuses, before any hashing, a header with too many signatures or with none that could be one.
+fn readable(scheme: &Scheme, signatures: &[u8]) -> Result<(), Malformed> {
+    let Some(slot) = scheme.signature_slot() else {
+        return Err(Malformed::NoSignature(""));
+    };
+    let mut found = 0_usize;
+    let mut plausible = false;
+    for item in slot.items(signatures) {
+        found = found.saturating_add(1);
+        plausible |= mac::plausible(scheme.mac(), scheme.encoding(), item);
+    }
+    match (found, plausible) {
+        (MAX_SIGNATURES.., _) if found > MAX_SIGNATURES => {
+            Err(Malformed::TooManySignatures(slot.name()))
+        }
+        (_, false) => Err(Malformed::NoSignature(slot.name())),
+        _ => Ok(()),
+    }
+}
+
+/// Computes one MAC per key and compares it with every signature, until a key matches.
+fn matching_key<'s>(
+    secrets: &'s Secrets,
+    named: Option<&[u8]>,
+    parts: &[&[u8]],
+    signatures: &[u8],
+    now: OffsetDateTime,
+) -> Result<(usize, &'s Key), Rejection> {
+    let scheme = secrets.scheme();
+    let Some(slot) = scheme.signature_slot() else {
+        return Err(Malformed::NoSignature("").into());
+    };
+    // The key id header is a hint that nobody signed: it can narrow the choice, never widen it.
+    // Keys without an id stay candidates.
+    let chosen = |key: &Key| match (named, key.id.as_deref()) {
+        (Some(named), Some(id)) => named == id.as_bytes(),
+        _ => true,
+    };
+    let mut in_force = false;
+    let mut tried = false;
+    let mut decoded = false;
+    for (index, key) in secrets.ring().iter().enumerate() {
+        if !key.in_force(now) {
+            continue;
+        }
+        in_force = true;
+        if !chosen(key) {
+            continue;
+        }
+        tried = true;
+        let tag = key.mac.compute(parts);
+        let mut matched = false;
+        for text in slot.items(signatures) {
+            if let Some(equal) = key.mac.compare(&tag, scheme.encoding(), text) {
+                decoded = true;
+                matched |= equal;
+            }
+        }
+        if matched {
+            return Ok((index, key));
+        }
+    }
+    Err(match (in_force, tried, decoded) {
+        (false, _, _) => Invalid::NoKeyInForce.into(),
+        (true, false, _) => Invalid::UnknownKey.into(),
+        (true, true, false) => Malformed::NoSignature(slot.name()).into(),
+        (true, true, true) => Invalid::Signature.into(),
+    })
+}

@@ -1,0 +1,186 @@
+//! Why a delivery was not accepted: a kind for logs, one text for the wire.
+
+use std::fmt;
+
+use super::StaleDelivery;
+
+/// A delivery that [`verify`](crate::verify) did not accept.
+///
+/// `Display` is the same text whatever the reason ([`Rejection::WIRE_TEXT`]), so that an answer
+/// built from it tells a stranger nothing. The reason is in [`Rejection::kind`], for logs and
+/// metrics. Neither holds a secret, an expected signature or a body.
+///
+/// The three variants are all there will ever be:
+///
+/// * `Malformed`: cannot be read as the scheme says.
+/// * `Invalid`: readable, but does not verify under any key in force.
+/// * `Stale`: **authentic**, but outside the allowed age. A replay, a sender that was down for
+///   long, or a bad clock; worth an alert, and available for review.
+pub enum Rejection {
+    /// Cannot be read as the scheme says.
+    Malformed(Malformed),
+    /// Readable, but does not verify.
+    Invalid(Invalid),
+    /// Authentic, but too old or too far ahead.
+    Stale(Box<StaleDelivery>),
+}
+
+/// What could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// A header that the scheme needs is not there.
+    #[error("header {0} is missing")]
+    MissingHeader(
+        /// The header's name in the scheme.
+        &'static str,
+    ),
+    /// A header that must occur once occurs more often.
+    #[error("header {0} occurs more than once")]
+    RepeatedHeader(
+        /// The header's name in the scheme.
+        &'static str,
+    ),
+    /// A header is longer than [`MAX_HEADER_BYTES`](crate::scheme::MAX_HEADER_BYTES).
+    #[error("header {0} is too long")]
+    HeaderTooLong(
+        /// The header's name in the scheme.
+        &'static str,
+    ),
+    /// A header's value has bytes or a form that the scheme does not allow there: among them an
+    /// id that holds the scheme's separator.
+    #[error("header {0} has a value that the scheme does not allow")]
+    HeaderValue(
+        /// The header's name in the scheme.
+        &'static str,
+    ),
+    /// No signature in the header is written as the scheme says.
+    #[error("header {0} holds no readable signature")]
+    NoSignature(
+        /// The header's name in the scheme.
+        &'static str,
+    ),
+    /// More than [`MAX_SIGNATURES`](crate::scheme::MAX_SIGNATURES) signatures.
+    #[error("header {0} holds too many signatures")]
+    TooManySignatures(
+        /// The header's name in the scheme.
+        &'static str,
+    ),
+    /// The timestamp is missing, occurs twice, or is no timestamp of the scheme's unit.
+    #[error("the timestamp cannot be read")]
+    Timestamp,
+    /// The scheme signs method or URL, and the caller gave none
+    /// ([`RequestTarget`](crate::headers::RequestTarget)).
+    #[error("the scheme signs the method or URL, which the caller did not supply")]
+    NoTarget,
+}
+
+/// What did not verify.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Invalid {
+    /// No signature matches under any key tried.
+    #[error("no signature matches")]
+    Signature,
+    /// Every key of the ring is outside its time of validity.
+    #[error("no key is in force")]
+    NoKeyInForce,
+    /// The request names a key that the ring does not have.
+    #[error("the request names an unknown key")]
+    UnknownKey,
+}
+
+/// The kind of a rejection, for logs and metrics. `Display` gives the detail, without any text
+/// that the sender wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectionKind {
+    /// See [`Rejection::Malformed`].
+    Malformed(Malformed),
+    /// See [`Rejection::Invalid`].
+    Invalid(Invalid),
+    /// See [`Rejection::Stale`]; how old the delivery is, negative if it lies ahead.
+    Stale {
+        /// `now` less the signed timestamp.
+        age: time::Duration,
+    },
+}
+
+impl RejectionKind {
+    /// A short label for a metric: `malformed`, `invalid` or `stale`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            RejectionKind::Malformed(_) => "malformed",
+            RejectionKind::Invalid(_) => "invalid",
+            RejectionKind::Stale { .. } => "stale",
+        }
+    }
+}
+
+impl fmt::Display for RejectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RejectionKind::Malformed(what) => write!(f, "malformed: {what}"),
+            RejectionKind::Invalid(what) => write!(f, "invalid: {what}"),
+            RejectionKind::Stale { age } if age.is_negative() => {
+                write!(
+                    f,
+                    "stale: authentic, but {} s ahead",
+                    age.unsigned_abs().as_secs()
+                )
+            }
+            RejectionKind::Stale { age } => {
+                write!(f, "stale: authentic, but {} s old", age.whole_seconds())
+            }
+        }
+    }
+}
+
+impl Rejection {
+    /// What to send, with status 401, whatever the reason.
+    pub const WIRE_TEXT: &'static str = "webhook not accepted";
+
+    /// The reason, for logs and metrics.
+    pub fn kind(&self) -> RejectionKind {
+        match self {
+            Rejection::Malformed(what) => RejectionKind::Malformed(*what),
+            Rejection::Invalid(what) => RejectionKind::Invalid(*what),
+            Rejection::Stale(delivery) => RejectionKind::Stale {
+                age: delivery.age(),
+            },
+        }
+    }
+
+    /// The authentic but late delivery, to be kept for review; `None` for the other kinds.
+    pub fn into_stale(self) -> Option<StaleDelivery> {
+        match self {
+            Rejection::Stale(delivery) => Some(*delivery),
+            Rejection::Malformed(_) | Rejection::Invalid(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::WIRE_TEXT)
+    }
+}
+
+impl fmt::Debug for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rejection").field(&self.kind()).finish()
+    }
+}
+
+impl std::error::Error for Rejection {}
+
+impl From<Malformed> for Rejection {
+    fn from(what: Malformed) -> Self {
+        Rejection::Malformed(what)
+    }
+}
+
+impl From<Invalid> for Rejection {
+    fn from(what: Invalid) -> Self {
+        Rejection::Invalid(what)
+    }
+}

@@ -1,0 +1,76 @@
+//! Reading timestamps and judging their age. Nothing here re-prints a number: what was signed is
+//! the text, and the text goes into the MAC as it came.
+
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
+use crate::{scheme::Unit, secrets::Freshness};
+
+const NANOS_PER_SECOND: i128 = 1_000_000_000;
+const NANOS_PER_MILLI: i128 = 1_000_000;
+
+/// 9999-12-31T23:59:59Z, the last second that dates are written for.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// Reads a timestamp's text. `None` for a sign, a blank, an exponent, a leading zero, a fraction
+/// where whole numbers are due, more digits than fit, or a date that does not exist.
+pub(crate) fn parse(text: &[u8], unit: Unit) -> Option<i128> {
+    match unit {
+        Unit::Seconds => from_number(digits(text)?, unit),
+        Unit::Millis => from_number(digits(text)?, unit),
+        Unit::Rfc3339 => {
+            let text = std::str::from_utf8(text).ok()?;
+            // RFC 3339 §5.6 lets a blank stand for the T; no sender does, so no parser need agree.
+            let strict = text.bytes().all(|byte| byte.is_ascii_graphic());
+            let at = OffsetDateTime::parse(text, &Rfc3339)
+                .ok()
+                .filter(|_| strict)?;
+            Some(at.unix_timestamp_nanos())
+        }
+    }
+}
+
+/// Turns a whole number in `unit` into nanoseconds since 1970, up to the year 9999.
+pub(crate) fn from_number(number: u64, unit: Unit) -> Option<i128> {
+    let (scale, last) = match unit {
+        Unit::Seconds => (NANOS_PER_SECOND, LAST_SECOND),
+        Unit::Millis => (NANOS_PER_MILLI, LAST_SECOND.saturating_mul(1000)),
+        Unit::Rfc3339 => return None,
+    };
+    (number <= last).then(|| i128::from(number).saturating_mul(scale))
+}
+
+fn digits(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || (text.len() > 1 && text.first() == Some(&b'0')) {
+        return None;
+    }
+    text.iter().try_fold(0_u64, |number, byte| {
+        let digit = byte.checked_sub(b'0').filter(|digit| *digit <= 9)?;
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+/// Whether a timestamp lies within the window around `now`, edges included. `now` is first cut
+/// down to the timestamp's own unit, as every sender does, so that a window of 300 s means 300 s
+/// at any fraction of a second.
+pub(crate) fn is_fresh(stamp: i128, unit: Unit, now: OffsetDateTime, allowed: Freshness) -> bool {
+    let Freshness::Within(window) = allowed else {
+        return true;
+    };
+    let step = match unit {
+        Unit::Seconds => NANOS_PER_SECOND,
+        Unit::Millis => NANOS_PER_MILLI,
+        Unit::Rfc3339 => 1,
+    };
+    let now = now.unix_timestamp_nanos();
+    let now = now.saturating_sub(now.rem_euclid(step));
+    let window = i128::try_from(window.as_nanos()).unwrap_or(i128::MAX);
+    now.saturating_sub(stamp).saturating_abs() <= window
+}
+
+/// `now - stamp`; negative for a timestamp that lies ahead.
+pub(crate) fn age(stamp: i128, now: OffsetDateTime) -> time::Duration {
+    let nanos = now.unix_timestamp_nanos().saturating_sub(stamp);
+    let seconds = i64::try_from(nanos.div_euclid(NANOS_PER_SECOND)).unwrap_or(i64::MAX);
+    let rest = i32::try_from(nanos.rem_euclid(NANOS_PER_SECOND)).unwrap_or(0);
+    time::Duration::new(seconds, rest)
+}

@@ -1,0 +1,406 @@
+//! The proof that a delivery is authentic, and what it says.
+
+use std::{borrow::Cow, fmt, time::Duration};
+
+use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
+
+use crate::{
+    event::{self, EventKey, Fingerprint, KeyError},
+    headers::{Headers, Lookup},
+    scheme::{Coverage, IdSource, Part, Scheme, Source, Stability},
+};
+
+use super::{Reader, stamp};
+
+/// An authentic delivery within the allowed age. Only [`verify`](crate::verify) makes one.
+///
+/// Says exactly what was covered by the signature ([`Verified::coverage`]); everything else could
+/// have been written by whoever held one captured request.
+#[derive(Clone, Copy)]
+#[must_use = "a verified delivery has not been acted on"]
+pub struct Verified<'a> {
+    reader: Reader<'a>,
+    body: &'a [u8],
+    stamp: Option<i128>,
+    now: OffsetDateTime,
+    key_index: usize,
+    key_id: Option<&'a str>,
+    window: Option<Duration>,
+}
+
+impl<'a> Verified<'a> {
+    pub(super) fn new(
+        reader: Reader<'a>,
+        body: &'a [u8],
+        stamp: Option<i128>,
+        now: OffsetDateTime,
+        (key_index, key_id): (usize, Option<&'a str>),
+        window: Option<Duration>,
+    ) -> Self {
+        Self {
+            reader,
+            body,
+            stamp,
+            now,
+            key_index,
+            key_id,
+            window,
+        }
+    }
+
+    /// The allowed age that was applied; `None` if age was not, or could not be, judged.
+    pub fn window(&self) -> Option<Duration> {
+        self.window
+    }
+
+    /// The scheme that it was verified under.
+    pub fn scheme(&self) -> &'static Scheme {
+        self.reader.scheme
+    }
+
+    /// The raw body, byte for byte what was verified. Parse this and nothing else.
+    pub fn body(&self) -> &'a [u8] {
+        self.body
+    }
+
+    /// The signed time of sending, where the scheme has one.
+    pub fn timestamp(&self) -> Option<OffsetDateTime> {
+        OffsetDateTime::from_unix_timestamp_nanos(self.stamp?).ok()
+    }
+
+    /// `now` less the signed timestamp; negative if the sender's clock is ahead.
+    pub fn age(&self) -> Option<time::Duration> {
+        self.stamp.map(|stamp| stamp::age(stamp, self.now))
+    }
+
+    /// The `now` that it was verified at.
+    pub fn verified_at(&self) -> OffsetDateTime {
+        self.now
+    }
+
+    /// The id of the key that matched, if the secret was given one.
+    pub fn key_id(&self) -> Option<&'a str> {
+        self.key_id
+    }
+
+    /// The place in the key ring of the key that matched, from 0.
+    pub fn key_index(&self) -> usize {
+        self.key_index
+    }
+
+    /// What the signature covers.
+    pub fn coverage(&self) -> Coverage {
+        self.reader.scheme.coverage()
+    }
+
+    /// The provider's id header, **for logs only**: it may be unsigned. At most 255 characters of
+    /// visible ASCII, other bytes replaced by `?`.
+    pub fn delivery_id(&self) -> Option<String> {
+        let header = self.reader.scheme.delivery_id_header()?;
+        let value = self.reader.optional(header).ok()??;
+        Some(printable(value))
+    }
+
+    /// The event type. Signed or not as [`Coverage::event_type`] says.
+    pub fn event_type(&self) -> Option<String> {
+        match self.reader.scheme.event_type_source()? {
+            Source::Header(name) => self.reader.optional(name).ok()?.map(printable),
+            Source::Json(pointer) => self.json(pointer).ok(),
+        }
+    }
+
+    /// The identity of the event, from signed content only: the id if the signature covers it,
+    /// else a hash of the signed content.
+    ///
+    /// `tenant` keeps the events of your customers apart; `""` in a single-tenant service.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError`], most of all [`KeyError::NoId`] where the provider names no event. Nothing is
+    /// made up instead.
+    pub fn event_key(&self, tenant: &str) -> Result<EventKey, KeyError> {
+        let provider = self.reader.scheme.provider();
+        let id: Cow<'_, str> = match self.reader.scheme.id_source() {
+            IdSource::None => return Err(KeyError::NoId),
+            IdSource::Content => return self.content_key(tenant),
+            IdSource::Header(_) if !self.coverage().id => return self.content_key(tenant),
+            IdSource::Header(name) => {
+                let value = self.reader.one(name).map_err(|_| KeyError::NoId)?;
+                std::str::from_utf8(value)
+                    .map_err(|_| KeyError::BadId)?
+                    .into()
+            }
+            IdSource::Json(pointer) => self.signed_json(pointer)?.into(),
+            IdSource::JsonOrContent(pointer) => match self.signed_json(pointer) {
+                Ok(id) => id.into(),
+                Err(KeyError::NoId) => return self.content_key(tenant),
+                Err(error) => return Err(error),
+            },
+            IdSource::Composite(pointers) => {
+                // Netstrings: no value can borrow from its neighbour.
+                let mut id = String::new();
+                for pointer in pointers {
+                    let part = self.signed_json(pointer)?;
+                    id.push_str(&format!("{}:{part},", part.len()));
+                }
+                id.into()
+            }
+        };
+        EventKey::make(tenant, provider, &id)
+    }
+
+    /// An event key made of the signed content without the attempt's timestamp: the same bytes
+    /// are the same event. Two separate events with equal content then count as one for as long
+    /// as the receipt is kept.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::NotCovered`] where the signature does not cover the body.
+    pub fn content_key(&self, tenant: &str) -> Result<EventKey, KeyError> {
+        if !self.coverage().body {
+            return Err(KeyError::NotCovered);
+        }
+        let mut hash = Sha256::new();
+        for part in self.reader.scheme.parts() {
+            match part {
+                // Of the attempt, not of the event; and fixed text is the same for all.
+                Part::Timestamp | Part::Text(_) => {}
+                Part::Body => event::feed(&mut hash, &self.stable_body()),
+                Part::Method => event::feed(&mut hash, text(self.reader.method())),
+                Part::Url => event::feed(&mut hash, text(self.reader.url())),
+                Part::Header(slot) => {
+                    let value = self.reader.header_part(slot).map_err(|_| KeyError::BadId)?;
+                    event::feed(&mut hash, value);
+                }
+            }
+        }
+        let id = format!("content:{}", event::hex(&event::first_half(hash)));
+        EventKey::make(tenant, self.reader.scheme.provider(), &id)
+    }
+
+    /// An event key from an id header **that nobody signed**. Whoever captured one request can
+    /// resend it under a fresh id, and it will be acted on again: only for schemes that sign
+    /// nothing anyway, or behind a network you trust.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyError::NoId`] if the scheme has no such header or the request lacks it.
+    pub fn danger_unsigned_event_key(&self, tenant: &str) -> Result<EventKey, KeyError> {
+        let header = self
+            .reader
+            .scheme
+            .delivery_id_header()
+            .ok_or(KeyError::NoId)?;
+        let value = self.reader.one(header).map_err(|_| KeyError::NoId)?;
+        let id = std::str::from_utf8(value).map_err(|_| KeyError::BadId)?;
+        EventKey::make(tenant, self.reader.scheme.provider(), id)
+    }
+
+    /// The hash of what stays the same over all attempts of the event, as the scheme states.
+    pub fn fingerprint(&self) -> Fingerprint {
+        match self.reader.scheme.content_stability() {
+            Stability::None => Fingerprint::IGNORED,
+            Stability::Body => Fingerprint::of(self.body),
+            Stability::JsonExcept(pointers) => self.json_fingerprint(pointers),
+        }
+    }
+
+    #[cfg(feature = "json")]
+    fn json_fingerprint(&self, pointers: &[&str]) -> Fingerprint {
+        // A body that is not JSON has no spelling to ignore.
+        match crate::json::digest_except(self.body, pointers) {
+            Some(digest) => Fingerprint::of(&digest),
+            None => Fingerprint::of(self.body),
+        }
+    }
+
+    /// `event_key` has refused such a scheme already; for keys made otherwise nothing is compared,
+    /// so that an attempt counter does not look like a conflict.
+    #[cfg(not(feature = "json"))]
+    fn json_fingerprint(&self, _: &[&str]) -> Fingerprint {
+        Fingerprint::IGNORED
+    }
+
+    /// The body without the attempt's timestamp, if that is inside it.
+    fn stable_body(&self) -> Cow<'a, [u8]> {
+        #[cfg(feature = "json")]
+        if let Some((crate::scheme::Stamp::Json(pointer), _)) =
+            self.reader.scheme.timestamp_source()
+            && let Some(digest) = crate::json::digest_except(self.body, &[pointer])
+        {
+            return digest.to_vec().into();
+        }
+        self.body.into()
+    }
+
+    fn signed_json(&self, pointer: &str) -> Result<String, KeyError> {
+        if self.coverage().body {
+            self.json(pointer)
+        } else {
+            Err(KeyError::NotCovered)
+        }
+    }
+
+    #[cfg(feature = "json")]
+    fn json(&self, pointer: &str) -> Result<String, KeyError> {
+        let value = crate::json::find(self.body, pointer).ok_or(KeyError::NoId)?;
+        Ok(value.into_text())
+    }
+
+    #[cfg(not(feature = "json"))]
+    fn json(&self, _: &str) -> Result<String, KeyError> {
+        Err(KeyError::NeedsJson)
+    }
+}
+
+fn text(value: Option<&str>) -> &[u8] {
+    value.unwrap_or_default().as_bytes()
+}
+
+/// A header value as it may appear in a log.
+fn printable(value: &[u8]) -> String {
+    let clean = |byte: &u8| {
+        if byte.is_ascii_graphic() {
+            char::from(*byte)
+        } else {
+            '?'
+        }
+    };
+    value.iter().take(255).map(clean).collect()
+}
+
+impl fmt::Debug for Verified<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verified")
+            .field("scheme", &self.reader.scheme.name())
+            .field("body_bytes", &self.body.len())
+            .field("key_id", &self.key_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An authentic delivery outside the allowed age, owned, for review.
+///
+/// It is not a [`Verified`], so nothing acts on it by accident. See
+/// [`Rejection::into_stale`](crate::Rejection::into_stale).
+pub struct StaleDelivery {
+    scheme: &'static Scheme,
+    headers: KeptHeaders,
+    body: Vec<u8>,
+    stamp: i128,
+    now: OffsetDateTime,
+    key_index: usize,
+    key_id: Option<Box<str>>,
+    window: Option<Duration>,
+}
+
+impl StaleDelivery {
+    pub(super) fn keep(delivery: &Verified<'_>) -> Self {
+        let reader = &delivery.reader;
+        Self {
+            scheme: reader.scheme,
+            headers: KeptHeaders::keep(reader),
+            body: delivery.body.to_vec(),
+            stamp: delivery.stamp.unwrap_or_default(),
+            now: delivery.now,
+            key_index: delivery.key_index,
+            key_id: delivery.key_id.map(Into::into),
+            window: delivery.window,
+        }
+    }
+
+    /// The provider's scheme.
+    pub fn scheme(&self) -> &'static Scheme {
+        self.scheme
+    }
+
+    /// The raw body.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// How old it was when it came; negative if the timestamp lies ahead.
+    pub fn age(&self) -> time::Duration {
+        stamp::age(self.stamp, self.now)
+    }
+
+    /// When it came.
+    pub fn received_at(&self) -> OffsetDateTime {
+        self.now
+    }
+
+    /// Treats the delivery as fresh: the way out for an operator who has looked at it, or for a
+    /// sender known to have been down. Claim it as usual, so that a replay is still a duplicate.
+    pub fn danger_accept_late(&self) -> Verified<'_> {
+        let reader = Reader::new(self.scheme, &self.headers);
+        let stamp = Some(self.stamp);
+        let key = (self.key_index, self.key_id.as_deref());
+        Verified::new(reader, &self.body, stamp, self.now, key, self.window)
+    }
+}
+
+impl fmt::Debug for StaleDelivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StaleDelivery")
+            .field("scheme", &self.scheme.name())
+            .field("body_bytes", &self.body.len())
+            .field("age", &self.age())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The headers that identity is read from, under the scheme's own names.
+struct KeptHeaders {
+    pairs: Vec<(&'static str, Vec<u8>)>,
+    method: Option<String>,
+    url: Option<String>,
+}
+
+impl KeptHeaders {
+    fn keep(reader: &Reader<'_>) -> Self {
+        let scheme = reader.scheme;
+        let type_header = match scheme.event_type_source() {
+            Some(Source::Header(name)) => Some(name),
+            _ => None,
+        };
+        let parts = scheme.parts().iter().filter_map(|part| match part {
+            Part::Header(slot) => Some(slot.name()),
+            _ => None,
+        });
+        // The signature's name too: it decides which header family the request is read as.
+        let signature = scheme.signature_slot().map(|slot| slot.name());
+        let mut pairs: Vec<(&'static str, Vec<u8>)> = Vec::new();
+        let names = parts
+            .chain(type_header)
+            .chain(scheme.delivery_id_header())
+            .chain(signature);
+        for name in names {
+            let known = pairs
+                .iter()
+                .any(|(kept, _)| kept.eq_ignore_ascii_case(name));
+            if let (false, Ok(Some(value))) = (known, reader.optional(name)) {
+                pairs.push((name, value.to_vec()));
+            }
+        }
+        Self {
+            pairs,
+            method: reader.method().map(Into::into),
+            url: reader.url().map(Into::into),
+        }
+    }
+}
+
+impl Headers for KeptHeaders {
+    fn lookup(&self, name: &str) -> Lookup<'_> {
+        self.pairs.lookup(name)
+    }
+
+    fn method(&self) -> Option<&str> {
+        self.method.as_deref()
+    }
+
+    fn url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+}
