@@ -81,6 +81,11 @@ impl Secret {
         self
     }
 
+    #[cfg(feature = "testing")]
+    pub(crate) fn expose(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The key counts up to this moment (inclusive).
     #[must_use]
     pub fn not_after(mut self, until: OffsetDateTime) -> Self {

@@ -2,5 +2,7 @@
 //! [`verify`](crate::verify), a clock to turn by hand, and the conformance suite of stores.
 
 mod clock;
+mod sign;
 
 pub use clock::ManualClock;
+pub use sign::{SignError, Signed, Signer, sign};

@@ -1,0 +1,125 @@
+//! Reading vector files and cases, and the one rule that judges an outcome.
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+#![allow(clippy::arithmetic_side_effects)]
+
+use std::io::Write as _;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookproof::{
+    Rejection, RejectionKind, Secrets,
+    headers::{Headers, Lookup, RequestTarget},
+};
+use serde_json::Value;
+use time::OffsetDateTime;
+
+/// One request out of a file.
+pub struct Request {
+    pub headers: Vec<(String, Vec<u8>)>,
+    pub method: String,
+    pub url: String,
+    pub body: Vec<u8>,
+    pub now: OffsetDateTime,
+}
+
+impl Request {
+    /// Headers are an object or a list of pairs; bodies are base64.
+    pub fn from_json(value: &Value) -> Self {
+        let pairs: Vec<(String, Vec<u8>)> = match &value["headers"] {
+            Value::Object(map) => map
+                .iter()
+                .map(|(name, value)| (name.clone(), octets(value)))
+                .collect(),
+            Value::Array(list) => list
+                .iter()
+                .map(|pair| {
+                    (
+                        pair[0].as_str().expect("a name").to_owned(),
+                        octets(&pair[1]),
+                    )
+                })
+                .collect(),
+            other => panic!("headers: {other}"),
+        };
+        let now = value["now"].as_f64().expect("now") * 1e9;
+        Self {
+            headers: pairs,
+            method: value["method"].as_str().unwrap_or("POST").to_owned(),
+            url: value["url"].as_str().unwrap_or_default().to_owned(),
+            body: STANDARD
+                .decode(value["body_b64"].as_str().expect("body_b64"))
+                .expect("base64"),
+            now: OffsetDateTime::from_unix_timestamp_nanos(now as i128).expect("now"),
+        }
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.headers.lookup(name) != Lookup::Absent
+    }
+
+    pub fn verify(&self, secrets: &Secrets) -> Result<(), RejectionKind> {
+        let target = RequestTarget::new(&self.headers, &self.method, &self.url);
+        hookproof::verify(&self.body, &target, secrets, self.now)
+            .map(|_| ())
+            .map_err(|rejection: Rejection| rejection.kind())
+    }
+}
+
+/// Header octets: the files write each octet as one character where that is possible.
+fn octets(value: &Value) -> Vec<u8> {
+    let text = value.as_str().expect("a header value");
+    let bytes: Option<Vec<u8>> = text
+        .chars()
+        .map(|c| u8::try_from(u32::from(c)).ok())
+        .collect();
+    bytes.unwrap_or_else(|| text.as_bytes().to_vec())
+}
+
+pub fn label(outcome: &Result<(), RejectionKind>) -> &'static str {
+    match outcome {
+        Ok(()) => "valid",
+        Err(kind) => kind.label(),
+    }
+}
+
+/// Counts what was run, and prints it past the test harness's capture.
+#[derive(Default)]
+pub struct Tally {
+    pub passed: usize,
+    pub failed: Vec<String>,
+    pub skipped: Vec<String>,
+}
+
+impl Tally {
+    pub fn check(&mut self, name: &str, expected: &[&str], got: &str) {
+        if expected.contains(&got) {
+            self.passed += 1;
+        } else {
+            self.failed.push(format!(
+                "{name}: expected {}, got {got}",
+                expected.join(" or ")
+            ));
+        }
+    }
+
+    pub fn report(&self, what: &str) {
+        let mut out = std::io::stdout().lock();
+        for name in &self.skipped {
+            writeln!(out, "{what}: skipped {name}").unwrap();
+        }
+        for name in &self.failed {
+            writeln!(out, "{what}: FAILED {name}").unwrap();
+        }
+        let (passed, failed, skipped) = (self.passed, self.failed.len(), self.skipped.len());
+        writeln!(
+            out,
+            "{what}: {passed} passed, {failed} failed, {skipped} skipped"
+        )
+        .unwrap();
+    }
+}

@@ -1,0 +1,181 @@
+//! Every provider's vectors, judged by its own SDK or a second implementation (see `oracle` in
+//! each file), against the catalogue.
+//!
+//! `HOOKPROOF_VECTORS=DIR cargo test --all-features vectors` runs every `*.json` of another folder
+//! in the same format instead. A provider that the catalogue lacks is skipped, by name; so are
+//! unsigned handshakes (`handshake-*`) and public-key vectors of a scheme that is here for shared
+//! secrets only. The last line reads `N passed, N failed, N skipped`.
+//!
+//! `valid` and `stale` must be met exactly; `malformed` and `invalid` both mean refused. The rule
+//! that tells those two apart here: *malformed* cannot be read as the scheme says, *invalid* can,
+//! but verifies under no key in force.
+#![cfg(feature = "json")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects
+)]
+
+mod common;
+
+use std::{env, fs, path::PathBuf, time::Duration};
+
+use common::{Request, Tally, label};
+use hookproof::{
+    Secrets,
+    scheme::{self, Mac, Scheme},
+};
+use serde_json::Value;
+
+fn own_folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors")
+}
+
+#[test]
+fn vectors() {
+    let folder = env::var_os("HOOKPROOF_VECTORS").map_or_else(own_folder, PathBuf::from);
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "json"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no vectors in {}", folder.display());
+    let mut tally = Tally::default();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let file: Value = serde_json::from_str(&text).unwrap();
+        run_file(&file, &mut tally);
+    }
+    tally.report("vectors");
+    assert!(tally.failed.is_empty(), "{:#?}", tally.failed);
+}
+
+/// A scheme nobody has checked fails here.
+#[test]
+fn every_scheme_has_vectors() {
+    for scheme in scheme::ALL {
+        let file = own_folder().join(format!("{}.json", scheme.provider()));
+        let text = fs::read_to_string(&file)
+            .unwrap_or_else(|_| panic!("{} has no vectors", scheme.name()));
+        let file: Value = serde_json::from_str(&text).unwrap();
+        let mut accepted = 0;
+        for vector in requests(&file) {
+            if vector["expect"] == "valid"
+                && row(scheme.provider(), vector).map(Scheme::name) == Some(scheme.name())
+            {
+                accepted += 1;
+            }
+        }
+        assert!(
+            accepted > 0,
+            "{} has no vector that it must accept",
+            scheme.name()
+        );
+    }
+}
+
+fn requests(file: &Value) -> impl Iterator<Item = &Value> {
+    [
+        "vectors",
+        "policy_vectors",
+        "sdk_disagreements",
+        "resplit_traps",
+    ]
+    .iter()
+    .filter_map(|list| file[list].as_array())
+    .flatten()
+    .filter(|vector| vector["headers"].is_object() || vector["headers"].is_array())
+}
+
+fn run_file(file: &Value, tally: &mut Tally) {
+    let provider = file["provider"].as_str().expect("provider");
+    if !scheme::ALL.iter().any(|row| row.provider() == provider) {
+        tally
+            .skipped
+            .push(format!("{provider} (not in the catalogue)"));
+        return;
+    }
+    for vector in requests(file) {
+        let name = format!("{provider}/{}", vector["name"].as_str().unwrap_or("?"));
+        let Some(row) = row(provider, vector) else {
+            tally.skipped.push(name);
+            continue;
+        };
+        let expected: &[&str] = match vector["expect"].as_str() {
+            Some("valid") => &["valid"],
+            Some("stale") => &["stale"],
+            Some("malformed" | "invalid") => &["malformed", "invalid", "refused at start-up"],
+            _ => {
+                tally.skipped.push(format!("{name} (expects nothing)"));
+                continue;
+            }
+        };
+        let request = Request::from_json(vector);
+        match Secrets::new(row, secrets(vector)) {
+            Err(_) => tally.check(&name, expected, "refused at start-up"),
+            Ok(mut secrets) => {
+                if let Some(seconds) = vector["tolerance_s"].as_u64() {
+                    secrets = secrets.tolerance(Duration::from_secs(seconds));
+                }
+                tally.check(&name, expected, label(&request.verify(&secrets)));
+            }
+        }
+    }
+}
+
+fn secrets(vector: &Value) -> Vec<&str> {
+    match vector["secrets"].as_array() {
+        Some(several) => several.iter().filter_map(Value::as_str).collect(),
+        None => vector["secret"].as_str().into_iter().collect(),
+    }
+}
+
+/// Which row of the provider a vector is for: the algorithm that it names, or else the first whose
+/// signature header is there, or else the first. A weaker algorithm is never taken unnamed.
+fn row(provider: &str, vector: &Value) -> Option<&'static Scheme> {
+    let public_key = secrets(vector)
+        .iter()
+        .any(|secret| secret.starts_with("whpk_"));
+    if public_key
+        || vector["name"]
+            .as_str()
+            .is_some_and(|name| name.starts_with("handshake"))
+    {
+        return None;
+    }
+    let request = Request::from_json(vector);
+    let rows = || {
+        scheme::ALL
+            .iter()
+            .copied()
+            .filter(|row| row.provider() == provider)
+    };
+    let algorithm = |row: &&Scheme| match vector["algorithm"].as_str() {
+        Some(name) => name == algorithm_name(row.mac()),
+        None => algorithm_name(row.mac()) != "hmac-sha1" || rows().count() == 1,
+    };
+    let signed = |row: &&Scheme| {
+        let name = row.signature_slot().unwrap().name();
+        let second = row
+            .header_families()
+            .map(|(ours, other)| name.replacen(ours, other, 1));
+        request.has(name) || second.is_some_and(|name| request.has(&name))
+    };
+    rows()
+        .filter(algorithm)
+        .find(signed)
+        .or_else(|| rows().find(algorithm))
+}
+
+fn algorithm_name(mac: Mac) -> &'static str {
+    match mac {
+        Mac::HmacSha256 => "hmac-sha256",
+        Mac::HmacSha512 => "hmac-sha512",
+        #[cfg(feature = "sha1")]
+        Mac::HmacSha1 => "hmac-sha1",
+        Mac::Token => "shared-token",
+        _ => "another",
+    }
+}
