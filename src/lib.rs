@@ -3,6 +3,7 @@
 
 pub mod clock;
 mod event;
+pub mod gate;
 pub mod headers;
 #[cfg(feature = "json")]
 mod json;
@@ -14,6 +15,7 @@ pub mod testing;
 mod verify;
 
 pub use event::{EventKey, Fingerprint, KeyError, MAX_ID_BYTES, MAX_TENANT_BYTES};
+pub use gate::{Answers, Decision, Event, Gate, Outcome};
 pub use headers::Headers;
 pub use scheme::{Coverage, Scheme};
 pub use secrets::{

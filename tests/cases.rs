@@ -106,7 +106,7 @@ fn custom(text: &Value) -> &'static Scheme {
     };
     let mut slot = Slot::header(keep(&text["sig_header"])).prefix(keep(&text["prefix"]));
     if let Some(separator) = text["list_sep"].as_str() {
-        slot = slot.list(separator.as_bytes()[0]);
+        slot = slot.list(separator.bytes().next().unwrap());
     }
     let time_header = keep(&text["timestamp_header"]);
     let mut content = Vec::new();

@@ -2,7 +2,9 @@
 //! [`verify`](crate::verify), a clock to turn by hand, and the conformance suite of stores.
 
 mod clock;
+mod executor;
 mod sign;
 
 pub use clock::ManualClock;
+pub use executor::block_on;
 pub use sign::{SignError, Signed, Signer, sign};

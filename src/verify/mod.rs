@@ -11,6 +11,7 @@ use time::OffsetDateTime;
 pub(crate) use mac::MacKey;
 pub(crate) use read::Reader;
 pub use rejection::{Invalid, Malformed, Rejection, RejectionKind};
+pub(crate) use verified::printable;
 pub use verified::{StaleDelivery, Verified};
 
 use crate::{

@@ -259,7 +259,7 @@ fn text(value: Option<&str>) -> &[u8] {
 }
 
 /// A header value as it may appear in a log.
-fn printable(value: &[u8]) -> String {
+pub(crate) fn printable(value: &[u8]) -> String {
     let clean = |byte: &u8| {
         if byte.is_ascii_graphic() {
             char::from(*byte)
