@@ -1,0 +1,84 @@
+//! Accepting an HMAC delivery allocates nothing; refusing one does not either.
+#![cfg(feature = "testing")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+#![allow(clippy::arithmetic_side_effects)]
+
+use std::alloc::System;
+
+use hookproof::{
+    Secret, Secrets,
+    scheme::{self, Stamp},
+    testing::Signer,
+};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use time::macros::datetime;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// One test only: the counter is the process's.
+#[test]
+fn verify_does_not_allocate() {
+    let now = datetime!(2027-01-15 08:00 UTC);
+    let millis = now.unix_timestamp() * 1000;
+    let body = format!(r#"{{"id":"evt_1","a":[1,{{}}],"webhookTimestamp":{millis}}}"#);
+    for scheme in scheme::ALL {
+        let (old, new) = match scheme.secret_format() {
+            scheme::SecretFormat::Base64 { .. } => (
+                "whsec_b3RoZXIta2V5LW90aGVyLWtleS1vdGhlci1rZXkh",
+                "whsec_c3RhbmRhcmQtd2ViaG9va3Mtc2VjcmV0LW9uZS0zMmI=",
+            ),
+            _ => ("the-old-secret-of-the-two", "the-new-secret-of-the-two"),
+        };
+        let secrets = Secrets::new(
+            scheme,
+            [Secret::from(old).key_id("1"), Secret::from(new).key_id("2")],
+        )
+        .unwrap();
+        let good = Signer::new(scheme, new)
+            .at(now)
+            .sign(body.as_bytes())
+            .unwrap();
+        #[cfg(feature = "http")]
+        let map: http::HeaderMap = good
+            .headers
+            .iter()
+            .map(|(name, value)| {
+                (
+                    name.parse::<http::HeaderName>().unwrap(),
+                    value.parse().unwrap(),
+                )
+            })
+            .collect();
+
+        let region = Region::new(ALLOCATOR);
+        let accepted = hookproof::verify(&good.body, &good, &secrets, now).is_ok();
+        #[cfg(feature = "http")]
+        let accepted = accepted && hookproof::verify(&good.body, &map, &secrets, now).is_ok();
+        let refused = hookproof::verify(b"{}x", &good.headers, &secrets, now).is_err();
+        let seen = region.change();
+
+        assert!(accepted, "{}", scheme.name());
+        assert_eq!(refused, scheme.coverage().body, "{}", scheme.name());
+        // A time inside a JSON body costs the parser's stack of open brackets, and nothing else.
+        let (most, bytes) = match scheme.timestamp_source() {
+            Some((Stamp::Json(_), _)) => (2, 16),
+            _ => (0, 0),
+        };
+        let count = seen.allocations + seen.reallocations;
+        assert!(
+            count <= most && seen.bytes_allocated <= bytes,
+            "{}: {seen:?}",
+            scheme.name()
+        );
+    }
+    // The counter counts.
+    let region = Region::new(ALLOCATOR);
+    let text = std::hint::black_box(String::from("x"));
+    assert_eq!(region.change().allocations, 1, "{text}");
+}

@@ -1,0 +1,183 @@
+//! Sign, then flip any one bit of anything signed: it must be rejected. For every scheme.
+//!
+//! The signatures are flipped as bytes, since a scheme may spell the same byte in two ways (`a` and
+//! `A` in hex); that such spellings are all that passes is checked on the text as well.
+#![cfg(all(feature = "json", feature = "testing"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+#![allow(clippy::arithmetic_side_effects)]
+
+use hookproof::{
+    Secrets,
+    headers::Headers,
+    scheme::{self, Encoding, Mac, Part, Scheme, SecretFormat, Slot, Stamp},
+    testing::{Signed, Signer},
+};
+use time::{OffsetDateTime, macros::datetime};
+
+const NOW: OffsetDateTime = datetime!(2027-01-15 08:00 UTC);
+
+fn secret(scheme: &Scheme) -> &'static str {
+    match scheme.secret_format() {
+        SecretFormat::Base64 { .. } => "whsec_c3RhbmRhcmQtd2ViaG9va3Mtc2VjcmV0LW9uZS0zMmI=",
+        _ => "a-secret-of-sufficient-length",
+    }
+}
+
+fn signed(scheme: &'static Scheme, body: &[u8]) -> Signed {
+    Signer::new(scheme, secret(scheme))
+        .at(NOW)
+        .sign(body)
+        .unwrap()
+}
+
+fn body() -> Vec<u8> {
+    let millis = NOW.unix_timestamp() * 1000;
+    format!(r#"{{"id":"evt_1","type":"paid","webhookTimestamp":{millis}}}"#).into_bytes()
+}
+
+fn accepts(secrets: &Secrets, body: &[u8], headers: &impl Headers) -> bool {
+    hookproof::verify(body, headers, secrets, NOW).is_ok()
+}
+
+#[test]
+fn what_is_signed_verifies() {
+    for scheme in scheme::ALL {
+        let secrets = Secrets::new(scheme, [secret(scheme)]).unwrap();
+        let bodies: [&[u8]; 2] = [&body(), b"\xff\x00 not JSON"];
+        for body in bodies {
+            // A time inside the body needs a body that has one.
+            if matches!(scheme.timestamp_source(), Some((Stamp::Json(_), _))) && body[0] == 0xff {
+                continue;
+            }
+            let request = signed(scheme, body);
+            assert!(accepts(&secrets, body, &request), "{}", scheme.name());
+        }
+    }
+}
+
+#[test]
+fn any_flipped_bit_of_the_body_is_rejected() {
+    for scheme in scheme::ALL {
+        let secrets = Secrets::new(scheme, [secret(scheme)]).unwrap();
+        let request = signed(scheme, &body());
+        let covered = scheme.coverage().body;
+        for bit in 0..request.body.len() * 8 {
+            let mut body = request.body.clone();
+            body[bit / 8] ^= 1 << (bit % 8);
+            // A token covers nothing, and its coverage says so.
+            assert_eq!(
+                accepts(&secrets, &body, &request),
+                !covered,
+                "{} {bit}",
+                scheme.name()
+            );
+        }
+        let longer = [&request.body[..], b" "].concat();
+        assert_eq!(
+            accepts(&secrets, &longer, &request),
+            !covered,
+            "{}",
+            scheme.name()
+        );
+    }
+}
+
+/// The headers that a signature covers, with the signature's own.
+fn protected(scheme: &Scheme) -> Vec<&'static str> {
+    let mut names: Vec<&str> = vec![scheme.signature_slot().unwrap().name()];
+    if let Some((Stamp::Slot(slot), _)) = scheme.timestamp_source() {
+        names.push(slot.name());
+    }
+    names.extend(scheme.parts().iter().filter_map(|part| match part {
+        Part::Header(slot) => Some(slot.name()),
+        _ => None,
+    }));
+    names.dedup();
+    names
+}
+
+#[test]
+fn any_flipped_bit_of_a_protected_header_is_rejected() {
+    for scheme in scheme::ALL {
+        let secrets = Secrets::new(scheme, [secret(scheme)]).unwrap();
+        let request = signed(scheme, &body());
+        for name in protected(scheme) {
+            let place = request.headers.iter().position(|(n, _)| n == name).unwrap();
+            let text = request.headers[place].1.as_bytes();
+            for bit in 0..text.len() * 8 {
+                let mut headers: Vec<(String, Vec<u8>)> = request
+                    .headers
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.clone().into_bytes()))
+                    .collect();
+                headers[place].1[bit / 8] ^= 1 << (bit % 8);
+                let same = same_signature(scheme, text, &headers[place].1);
+                let passes = accepts(&secrets, &request.body, &headers);
+                assert!(!passes || same, "{}: bit {bit} of {name}", scheme.name());
+            }
+        }
+    }
+}
+
+/// Whether two header values spell the same signature bytes and agree in everything else.
+fn same_signature(scheme: &Scheme, one: &[u8], other: &[u8]) -> bool {
+    scheme.encoding() == Encoding::Hex
+        && scheme.mac() != Mac::Token
+        && one.eq_ignore_ascii_case(other)
+        && items(scheme.signature_slot().unwrap(), one).len()
+            == items(scheme.signature_slot().unwrap(), other).len()
+}
+
+fn items(slot: Slot, text: &[u8]) -> Vec<&[u8]> {
+    slot.items(text).collect()
+}
+
+#[test]
+fn any_flipped_bit_of_the_method_or_url_is_rejected() {
+    const SIGNS_TARGET: Scheme = Scheme::new("target", Mac::HmacSha512)
+        .signature(Slot::header("X-Signature"), Encoding::Base64Url)
+        .content(&[Part::Method, Part::Text(" "), Part::Url, Part::Body])
+        .ambiguous_boundary("the URL comes from configuration, so nobody can move its end");
+    let secrets = Secrets::new(&SIGNS_TARGET, [secret(&SIGNS_TARGET)]).unwrap();
+    let request = signed(&SIGNS_TARGET, b"{}");
+    assert!(accepts(&secrets, b"{}", &request));
+    for bit in 0..request.url.len() * 7 {
+        let mut url = request.url.clone().into_bytes();
+        url[bit / 7] ^= 1 << (bit % 7);
+        let changed = Signed {
+            url: String::from_utf8(url).unwrap(),
+            ..request.clone()
+        };
+        assert!(!accepts(&secrets, b"{}", &changed), "bit {bit}");
+    }
+    let changed = Signed {
+        method: "PUT".into(),
+        ..request.clone()
+    };
+    assert!(!accepts(&secrets, b"{}", &changed));
+    // Without a target nothing can be verified, whatever the signature.
+    assert!(!accepts(&secrets, b"{}", &request.headers));
+}
+
+/// A signature under one key never passes under another, nor one scheme's under another scheme.
+#[test]
+fn wrong_key_and_wrong_scheme_are_rejected() {
+    for scheme in scheme::ALL {
+        let other = match scheme.secret_format() {
+            SecretFormat::Base64 { .. } => "whsec_b3RoZXIta2V5LW90aGVyLWtleS1vdGhlci1rZXkh",
+            _ => "another-secret-of-some-length",
+        };
+        let secrets = Secrets::new(scheme, [other]).unwrap();
+        let request = signed(scheme, &body());
+        assert!(
+            !accepts(&secrets, &request.body, &request),
+            "{}",
+            scheme.name()
+        );
+    }
+}
