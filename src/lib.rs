@@ -25,4 +25,6 @@ pub use store::{
     Claim, Claiming, Fence, IdempotencyStore, Lease, MemoryStore, Receipt, State, StoreError,
     Verdict,
 };
-pub use verify::{Invalid, Malformed, Rejection, RejectionKind, StaleDelivery, Verified, verify};
+pub use verify::{
+    Invalid, Malformed, Rejection, RejectionKind, StaleDelivery, Verified, VerifiedBuf, verify,
+};

@@ -18,7 +18,7 @@ use crate::{
         Claim, Claiming, DEFAULT_LEASE, DEFAULT_MAX_ATTEMPTS, Fence, IdempotencyStore, Lease,
         MAX_RESULT_BYTES, SettleFault, State, StoreError, StoreErrorKind, Verdict,
     },
-    verify::{Verified, verify},
+    verify::{Verified, VerifiedBuf, verify},
 };
 use outcome::Facts;
 
@@ -77,23 +77,26 @@ pub struct Gate<S> {
 }
 
 /// An authentic event that is yours to act on, as a [`Gate`] hands it to the handler.
+///
+/// It owns a copy of the delivery, which costs one copy of the body per event that is acted on,
+/// and lets handlers be `Send`, spawn tasks and outlive the request.
 #[derive(Debug)]
-pub struct Event<'a> {
-    delivery: Verified<'a>,
+pub struct Event {
+    delivery: VerifiedBuf,
     key: EventKey,
     attempt: u32,
     fence: Fence,
     lease_until: OffsetDateTime,
 }
 
-impl<'a> Event<'a> {
+impl Event {
     /// The verified delivery: body, timestamp, key id, coverage.
-    pub fn delivery(&self) -> &Verified<'a> {
-        &self.delivery
+    pub fn delivery(&self) -> Verified<'_> {
+        self.delivery.as_verified()
     }
 
     /// The raw body, byte for byte what was verified.
-    pub fn body(&self) -> &'a [u8] {
+    pub fn body(&self) -> &[u8] {
         self.delivery.body()
     }
 
@@ -105,7 +108,7 @@ impl<'a> Event<'a> {
     /// The event type, if the scheme has one; signed or not as
     /// [`Coverage::event_type`](crate::Coverage::event_type) says.
     pub fn event_type(&self) -> Option<String> {
-        self.delivery.event_type()
+        self.delivery().event_type()
     }
 
     /// Which attempt this is, from 1.
@@ -247,15 +250,15 @@ impl<S: IdempotencyStore> Gate<S> {
     ///
     /// Effects outside the store's own transactions are at-least-once: a crash between the effect
     /// and its verdict repeats it. Give [`Event::effect_key`] to the other side.
-    pub async fn handle<'a, F>(
-        &'a self,
-        raw_body: &'a [u8],
-        headers: &'a impl Headers,
+    pub async fn handle<F>(
+        &self,
+        raw_body: &[u8],
+        headers: &impl Headers,
         now: OffsetDateTime,
         handler: F,
     ) -> Outcome
     where
-        F: AsyncFnOnce(Event<'a>) -> Result<Verdict, HandlerError>,
+        F: AsyncFnOnce(Event) -> Result<Verdict, HandlerError>,
     {
         let scheme = self.secrets.scheme();
         let mut facts = Facts::new(scheme.provider(), &self.tenant, headers, self.request_id);
@@ -284,7 +287,7 @@ impl<S: IdempotencyStore> Gate<S> {
             Ok(Claim::InProgress { retry_after, .. }) => Decision::InProgress { retry_after },
             Ok(Claim::New(lease)) => {
                 let event = Event {
-                    delivery,
+                    delivery: delivery.to_buf(),
                     key,
                     attempt: lease.attempt(),
                     fence: lease.fence(),

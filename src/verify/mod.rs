@@ -1,6 +1,7 @@
 //! The first statement: this request is authentic.
 
 mod mac;
+mod owned;
 mod read;
 mod rejection;
 mod stamp;
@@ -9,10 +10,11 @@ mod verified;
 use time::OffsetDateTime;
 
 pub(crate) use mac::MacKey;
+pub use owned::{StaleDelivery, VerifiedBuf};
 pub(crate) use read::Reader;
 pub use rejection::{Invalid, Malformed, Rejection, RejectionKind};
+pub use verified::Verified;
 pub(crate) use verified::printable;
-pub use verified::{StaleDelivery, Verified};
 
 use crate::{
     headers::Headers,

@@ -7,11 +7,10 @@ use time::OffsetDateTime;
 
 use crate::{
     event::{self, EventKey, Fingerprint, KeyError},
-    headers::{Headers, Lookup},
     scheme::{Coverage, IdSource, Part, Scheme, Source, Stability},
 };
 
-use super::{Reader, stamp};
+use super::{Reader, VerifiedBuf, stamp};
 
 /// An authentic delivery within the allowed age. Only [`verify`](crate::verify) makes one.
 ///
@@ -20,13 +19,13 @@ use super::{Reader, stamp};
 #[derive(Clone, Copy)]
 #[must_use = "a verified delivery has not been acted on"]
 pub struct Verified<'a> {
-    reader: Reader<'a>,
-    body: &'a [u8],
-    stamp: Option<i128>,
-    now: OffsetDateTime,
-    key_index: usize,
-    key_id: Option<&'a str>,
-    window: Option<Duration>,
+    pub(super) reader: Reader<'a>,
+    pub(super) body: &'a [u8],
+    pub(super) stamp: Option<i128>,
+    pub(super) now: OffsetDateTime,
+    pub(super) key_index: usize,
+    pub(super) key_id: Option<&'a str>,
+    pub(super) window: Option<Duration>,
 }
 
 impl<'a> Verified<'a> {
@@ -197,6 +196,11 @@ impl<'a> Verified<'a> {
         EventKey::make(tenant, self.reader.scheme.provider(), id)
     }
 
+    /// A copy that owns its body and headers, for work that outlives the request.
+    pub fn to_buf(&self) -> VerifiedBuf {
+        VerifiedBuf::keep(self)
+    }
+
     /// The hash of what stays the same over all attempts of the event, as the scheme states.
     pub fn fingerprint(&self) -> Fingerprint {
         match self.reader.scheme.content_stability() {
@@ -277,130 +281,5 @@ impl fmt::Debug for Verified<'_> {
             .field("body_bytes", &self.body.len())
             .field("key_id", &self.key_id)
             .finish_non_exhaustive()
-    }
-}
-
-/// An authentic delivery outside the allowed age, owned, for review.
-///
-/// It is not a [`Verified`], so nothing acts on it by accident. See
-/// [`Rejection::into_stale`](crate::Rejection::into_stale).
-pub struct StaleDelivery {
-    scheme: &'static Scheme,
-    headers: KeptHeaders,
-    body: Vec<u8>,
-    stamp: i128,
-    now: OffsetDateTime,
-    key_index: usize,
-    key_id: Option<Box<str>>,
-    window: Option<Duration>,
-}
-
-impl StaleDelivery {
-    pub(super) fn keep(delivery: &Verified<'_>) -> Self {
-        let reader = &delivery.reader;
-        Self {
-            scheme: reader.scheme,
-            headers: KeptHeaders::keep(reader),
-            body: delivery.body.to_vec(),
-            stamp: delivery.stamp.unwrap_or_default(),
-            now: delivery.now,
-            key_index: delivery.key_index,
-            key_id: delivery.key_id.map(Into::into),
-            window: delivery.window,
-        }
-    }
-
-    /// The provider's scheme.
-    pub fn scheme(&self) -> &'static Scheme {
-        self.scheme
-    }
-
-    /// The raw body.
-    pub fn body(&self) -> &[u8] {
-        &self.body
-    }
-
-    /// How old it was when it came; negative if the timestamp lies ahead.
-    pub fn age(&self) -> time::Duration {
-        stamp::age(self.stamp, self.now)
-    }
-
-    /// When it came.
-    pub fn received_at(&self) -> OffsetDateTime {
-        self.now
-    }
-
-    /// Treats the delivery as fresh: the way out for an operator who has looked at it, or for a
-    /// sender known to have been down. Claim it as usual, so that a replay is still a duplicate.
-    pub fn danger_accept_late(&self) -> Verified<'_> {
-        let reader = Reader::new(self.scheme, &self.headers);
-        let stamp = Some(self.stamp);
-        let key = (self.key_index, self.key_id.as_deref());
-        Verified::new(reader, &self.body, stamp, self.now, key, self.window)
-    }
-}
-
-impl fmt::Debug for StaleDelivery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StaleDelivery")
-            .field("scheme", &self.scheme.name())
-            .field("body_bytes", &self.body.len())
-            .field("age", &self.age())
-            .finish_non_exhaustive()
-    }
-}
-
-/// The headers that identity is read from, under the scheme's own names.
-struct KeptHeaders {
-    pairs: Vec<(&'static str, Vec<u8>)>,
-    method: Option<String>,
-    url: Option<String>,
-}
-
-impl KeptHeaders {
-    fn keep(reader: &Reader<'_>) -> Self {
-        let scheme = reader.scheme;
-        let type_header = match scheme.event_type_source() {
-            Some(Source::Header(name)) => Some(name),
-            _ => None,
-        };
-        let parts = scheme.parts().iter().filter_map(|part| match part {
-            Part::Header(slot) => Some(slot.name()),
-            _ => None,
-        });
-        // The signature's name too: it decides which header family the request is read as.
-        let signature = scheme.signature_slot().map(|slot| slot.name());
-        let mut pairs: Vec<(&'static str, Vec<u8>)> = Vec::new();
-        let names = parts
-            .chain(type_header)
-            .chain(scheme.delivery_id_header())
-            .chain(signature);
-        for name in names {
-            let known = pairs
-                .iter()
-                .any(|(kept, _)| kept.eq_ignore_ascii_case(name));
-            if let (false, Ok(Some(value))) = (known, reader.optional(name)) {
-                pairs.push((name, value.to_vec()));
-            }
-        }
-        Self {
-            pairs,
-            method: reader.method().map(Into::into),
-            url: reader.url().map(Into::into),
-        }
-    }
-}
-
-impl Headers for KeptHeaders {
-    fn lookup(&self, name: &str) -> Lookup<'_> {
-        self.pairs.lookup(name)
-    }
-
-    fn method(&self) -> Option<&str> {
-        self.method.as_deref()
-    }
-
-    fn url(&self) -> Option<&str> {
-        self.url.as_deref()
     }
 }

@@ -1,0 +1,162 @@
+//! Deliveries that own what they hold.
+
+use std::{fmt, time::Duration};
+
+use time::OffsetDateTime;
+
+use crate::{
+    headers::{Headers, Lookup},
+    scheme::{Part, Scheme, Source},
+};
+
+use super::{Reader, Verified, stamp};
+
+/// A [`Verified`] delivery that owns what it holds, for work that outlives the request. As
+/// `PathBuf` is to `Path`; made by [`Verified::to_buf`].
+pub struct VerifiedBuf {
+    scheme: &'static Scheme,
+    headers: KeptHeaders,
+    body: Vec<u8>,
+    stamp: Option<i128>,
+    now: OffsetDateTime,
+    key_index: usize,
+    key_id: Option<Box<str>>,
+    window: Option<Duration>,
+}
+
+impl VerifiedBuf {
+    pub(super) fn keep(delivery: &Verified<'_>) -> Self {
+        let reader = &delivery.reader;
+        Self {
+            scheme: reader.scheme,
+            headers: KeptHeaders::keep(reader),
+            body: delivery.body.to_vec(),
+            stamp: delivery.stamp,
+            now: delivery.now,
+            key_index: delivery.key_index,
+            key_id: delivery.key_id.map(Into::into),
+            window: delivery.window,
+        }
+    }
+
+    /// The same delivery, borrowed.
+    pub fn as_verified(&self) -> Verified<'_> {
+        let reader = Reader::new(self.scheme, &self.headers);
+        let key = (self.key_index, self.key_id.as_deref());
+        Verified::new(reader, &self.body, self.stamp, self.now, key, self.window)
+    }
+
+    /// The raw body, byte for byte what was verified.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+impl fmt::Debug for VerifiedBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_verified().fmt(f)
+    }
+}
+
+/// An authentic delivery outside the allowed age, owned, for review.
+///
+/// It is not a [`Verified`], so nothing acts on it by accident. See
+/// [`Rejection::into_stale`](crate::Rejection::into_stale).
+pub struct StaleDelivery(VerifiedBuf);
+
+impl StaleDelivery {
+    pub(super) fn keep(delivery: &Verified<'_>) -> Self {
+        Self(VerifiedBuf::keep(delivery))
+    }
+
+    /// The provider's scheme.
+    pub fn scheme(&self) -> &'static Scheme {
+        self.0.scheme
+    }
+
+    /// The raw body.
+    pub fn body(&self) -> &[u8] {
+        &self.0.body
+    }
+
+    /// How old it was when it came; negative if the timestamp lies ahead.
+    pub fn age(&self) -> time::Duration {
+        stamp::age(self.0.stamp.unwrap_or_default(), self.0.now)
+    }
+
+    /// When it came.
+    pub fn received_at(&self) -> OffsetDateTime {
+        self.0.now
+    }
+
+    /// Treats the delivery as fresh: the way out for an operator who has looked at it, or for a
+    /// sender known to have been down. Claim it as usual, so that a replay is still a duplicate.
+    pub fn danger_accept_late(&self) -> Verified<'_> {
+        self.0.as_verified()
+    }
+}
+
+impl fmt::Debug for StaleDelivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StaleDelivery")
+            .field("scheme", &self.scheme().name())
+            .field("body_bytes", &self.body().len())
+            .field("age", &self.age())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The headers that identity is read from, under the scheme's own names.
+struct KeptHeaders {
+    pairs: Vec<(&'static str, Vec<u8>)>,
+    method: Option<String>,
+    url: Option<String>,
+}
+
+impl KeptHeaders {
+    fn keep(reader: &Reader<'_>) -> Self {
+        let scheme = reader.scheme;
+        let type_header = match scheme.event_type_source() {
+            Some(Source::Header(name)) => Some(name),
+            _ => None,
+        };
+        let parts = scheme.parts().iter().filter_map(|part| match part {
+            Part::Header(slot) => Some(slot.name()),
+            _ => None,
+        });
+        // The signature's name too: it decides which header family the request is read as.
+        let signature = scheme.signature_slot().map(|slot| slot.name());
+        let mut pairs: Vec<(&'static str, Vec<u8>)> = Vec::new();
+        let names = parts
+            .chain(type_header)
+            .chain(scheme.delivery_id_header())
+            .chain(signature);
+        for name in names {
+            let known = pairs
+                .iter()
+                .any(|(kept, _)| kept.eq_ignore_ascii_case(name));
+            if let (false, Ok(Some(value))) = (known, reader.optional(name)) {
+                pairs.push((name, value.to_vec()));
+            }
+        }
+        Self {
+            pairs,
+            method: reader.method().map(Into::into),
+            url: reader.url().map(Into::into),
+        }
+    }
+}
+
+impl Headers for KeptHeaders {
+    fn lookup(&self, name: &str) -> Lookup<'_> {
+        self.pairs.lookup(name)
+    }
+
+    fn method(&self) -> Option<&str> {
+        self.method.as_deref()
+    }
+
+    fn url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+}
