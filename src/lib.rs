@@ -4,6 +4,8 @@
 pub mod clock;
 mod event;
 pub mod gate;
+
+pub mod guide;
 pub mod headers;
 #[cfg(feature = "json")]
 mod json;

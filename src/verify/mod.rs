@@ -165,3 +165,37 @@ fn matching_key<'s>(
         (true, true, true) => Invalid::Signature.into(),
     })
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use std::time::Duration;
+
+    use time::OffsetDateTime;
+
+    use crate::{Secret, Secrets, scheme};
+
+    /// However many signatures a stranger lists, each key in force costs one MAC, and a header
+    /// that cannot be read costs none.
+    #[test]
+    fn macs_computed_are_at_most_the_keys_in_force() {
+        let now = OffsetDateTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let gone = Secret::from("a-secret-that-is-over").not_after(now - Duration::from_secs(1));
+        let ring = ["the-first-secret", "the-second-secret", "the-third-secret"];
+        let ring = ring.map(Secret::from).into_iter().chain([gone]);
+        let secrets = Secrets::new(&scheme::STRIPE, ring).unwrap();
+        let computed = |signatures: &str| {
+            let headers = [("Stripe-Signature", format!("t=1800000000{signatures}"))];
+            super::mac::COMPUTED.set(0);
+            assert!(super::verify(b"{}", &headers, &secrets, now).is_err());
+            super::mac::COMPUTED.get()
+        };
+        let forged = format!(",v1={}", "0".repeat(64));
+        assert_eq!(computed(&forged), 3);
+        assert_eq!(computed(&forged.repeat(16)), 3);
+        assert_eq!(computed(&forged.repeat(17)), 0);
+        assert_eq!(computed(&forged.repeat(1000)), 0);
+        assert_eq!(computed(",v1=00"), 0);
+        assert_eq!(computed(""), 0);
+    }
+}

@@ -1,0 +1,18 @@
+//! The guide: the design and what follows from it, in prose whose code is compiled.
+//!
+//! * [`design`]: the contract between the parts of this crate.
+//! * [`schemes`]: what each provider signs, and its traps.
+//! * [`stores`]: how to choose, run and write a store.
+//! * [`misuse`]: mistakes that do not compile, and those that do.
+
+#[doc = include_str!("design.md")]
+pub mod design {}
+
+#[doc = include_str!("schemes.md")]
+pub mod schemes {}
+
+#[doc = include_str!("stores.md")]
+pub mod stores {}
+
+#[doc = include_str!("misuse.md")]
+pub mod misuse {}
