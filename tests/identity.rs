@@ -324,3 +324,21 @@ fn fingerprints_see_other_content_and_nothing_else() {
     assert_eq!(scheme::DROPBOX.content_stability(), Stability::None);
     assert_eq!(print(&scheme::DROPBOX, "{}"), print(&scheme::DROPBOX, "[]"));
 }
+
+/// Where only a part of a header is signed, only that part can be the id.
+#[test]
+fn unsigned_text_beside_a_signed_id_changes_nothing() {
+    const ID: Slot = Slot::header("X-Ids").list(b',').prefix("event=");
+    const LISTED: Scheme = Scheme::new("listed", Mac::HmacSha256)
+        .signature(Slot::header("X-Sig"), Encoding::Hex)
+        .content(&[Part::Header(ID), Part::Text("."), Part::Body])
+        .id(IdSource::Header("X-Ids"));
+    let request = Signer::new(&LISTED, SECRET)
+        .header("X-Ids", "event=e1,attempt=1")
+        .sign(b"{}");
+    let request = request.unwrap();
+    let first = key(&LISTED, &request, NOW).unwrap();
+    assert_eq!(first.id(), "e1");
+    let resent = renamed(&request, "X-Ids", "x=y, event=e1,attempt=7");
+    assert_eq!(key(&LISTED, &resent, NOW).unwrap(), first);
+}

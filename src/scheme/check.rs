@@ -90,15 +90,12 @@ impl Scheme {
         if self.content.len() > MAX_PARTS {
             return Err(SchemeError::TooManyParts);
         }
-        self.check_timestamp()?;
-        self.check_pointers()?;
-        if self.ambiguous.is_none() {
-            self.check_boundaries()?;
-        }
-        Ok(self)
+        self.with_signed_timestamp()?
+            .with_sound_pointers()?
+            .with_clear_boundaries()
     }
 
-    fn check_timestamp(&self) -> Result<(), SchemeError> {
+    fn with_signed_timestamp(&self) -> Result<&Self, SchemeError> {
         let signed = self.content.contains(&Part::Timestamp);
         match self.timestamp {
             None if signed => Err(SchemeError::NoTimestamp),
@@ -110,11 +107,11 @@ impl Scheme {
             Some((Stamp::Json(_), _)) if cfg!(not(feature = "json")) => {
                 Err(SchemeError::NeedsFeature("json"))
             }
-            _ => Ok(()),
+            _ => Ok(self),
         }
     }
 
-    fn check_pointers(&self) -> Result<(), SchemeError> {
+    fn with_sound_pointers(&self) -> Result<&Self, SchemeError> {
         use super::{IdSource, Source, Stability};
         let mut pointers: Vec<&str> = Vec::new();
         match self.id {
@@ -133,14 +130,18 @@ impl Scheme {
         }
         let sound = pointers.iter().all(|pointer| pointer.starts_with('/'));
         if sound {
-            Ok(())
+            Ok(self)
         } else {
             Err(SchemeError::Pointer)
         }
     }
 
-    /// Every part but the last must end where only one reader can think it ends.
-    fn check_boundaries(&self) -> Result<(), SchemeError> {
+    /// Every part but the last must end where only one reader can think it ends, unless the scheme
+    /// says aloud that it does not.
+    fn with_clear_boundaries(&self) -> Result<&Self, SchemeError> {
+        if self.ambiguous.is_some() {
+            return Ok(self);
+        }
         let unit = self.timestamp.map(|(_, unit)| unit);
         let pairs = self.content.iter().zip(self.content.iter().skip(1));
         for (index, (part, next)) in pairs.enumerate() {
@@ -165,7 +166,7 @@ impl Scheme {
                 return Err(SchemeError::AmbiguousBoundary(index));
             }
         }
-        Ok(())
+        Ok(self)
     }
 }
 

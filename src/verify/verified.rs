@@ -124,12 +124,7 @@ impl<'a> Verified<'a> {
             IdSource::None => return Err(KeyError::NoId),
             IdSource::Content => return self.content_key(tenant),
             IdSource::Header(_) if !self.coverage().id => return self.content_key(tenant),
-            IdSource::Header(name) => {
-                let value = self.reader.one(name).map_err(|_| KeyError::NoId)?;
-                std::str::from_utf8(value)
-                    .map_err(|_| KeyError::BadId)?
-                    .into()
-            }
+            IdSource::Header(name) => self.signed_header(name)?.into(),
             IdSource::Json(pointer) => self.signed_json(pointer)?.into(),
             IdSource::JsonOrContent(pointer) => match self.signed_json(pointer) {
                 Ok(id) => id.into(),
@@ -236,6 +231,21 @@ impl<'a> Verified<'a> {
             return digest.to_vec().into();
         }
         self.body.into()
+    }
+
+    /// The part of a header that went into the MAC, and nothing beside it.
+    fn signed_header(&self, name: &str) -> Result<&'a str, KeyError> {
+        let slot = self
+            .reader
+            .scheme
+            .parts()
+            .iter()
+            .find_map(|part| match part {
+                Part::Header(slot) if slot.name().eq_ignore_ascii_case(name) => Some(slot),
+                _ => None,
+            });
+        let value = self.reader.header_part(slot.ok_or(KeyError::NotCovered)?);
+        std::str::from_utf8(value.map_err(|_| KeyError::NoId)?).map_err(|_| KeyError::BadId)
     }
 
     fn signed_json(&self, pointer: &str) -> Result<String, KeyError> {
