@@ -3,6 +3,23 @@
 //! Facts come from the documentation each row names; what is said of retries is from memory of
 //! such documentation where a note says *unverified*. Every row has vectors in `tests/vectors/`.
 
+/// Declares rows, and lists them, so that none can be left out of [`ALL`].
+macro_rules! catalog {
+    ($(
+        $(#[doc = $doc:literal])+
+        $(#[cfg($cfg:meta)])?
+        pub const $name:ident: Scheme = $row:expr;
+    )+) => {
+        $(
+            $(#[doc = $doc])+
+            $(#[cfg($cfg)])?
+            pub const $name: Scheme = $row;
+        )+
+
+        pub(super) const ROWS: &[&Scheme] = &[$($(#[cfg($cfg)])? &$name),+];
+    };
+}
+
 mod body;
 mod standard;
 mod timed;
@@ -15,25 +32,44 @@ pub use token::*;
 
 use super::Scheme;
 
+const FILES: &[&[&Scheme]] = &[timed::ROWS, standard::ROWS, body::ROWS, token::ROWS];
+
 /// Every row of the catalogue, by name in [`Scheme::by_name`].
-pub const ALL: &[&Scheme] = &[
-    &PLAIN,
-    &STANDARD_WEBHOOKS,
-    &SVIX,
-    &GITLAB_SIGNING,
-    &STRIPE,
-    &SLACK,
-    &PADDLE,
-    &TWITCH,
-    &ZOOM,
-    &GITHUB,
-    #[cfg(feature = "sha1")]
-    &GITHUB_SHA1,
-    &SHOPIFY,
-    &LINEAR,
-    &DROPBOX,
-    &GITLAB,
-];
+pub const ALL: &[&Scheme] = &join::<{ count() }>();
+
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "runs in the compiler, where a fault is a compile error"
+)]
+const fn count() -> usize {
+    let (mut rows, mut file) = (0, 0);
+    while file < FILES.len() {
+        rows += FILES[file].len();
+        file += 1;
+    }
+    rows
+}
+
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "runs in the compiler, where a fault is a compile error"
+)]
+const fn join<const N: usize>() -> [&'static Scheme; N] {
+    let mut all = [&timed::PLAIN; N];
+    let (mut at, mut file) = (0, 0);
+    while file < FILES.len() {
+        let mut row = 0;
+        while row < FILES[file].len() {
+            all[at] = FILES[file][row];
+            at += 1;
+            row += 1;
+        }
+        file += 1;
+    }
+    all
+}
 
 /// A day, for retry horizons.
 const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
