@@ -1,0 +1,175 @@
+//! The clock and the loop of the benches.
+//!
+//! Cases that are to be compared form a [`Group`]. Their batches take turns, so that whatever
+//! else the machine does hits all of them alike, and of many batches the fastest counts: noise
+//! only ever adds. On Linux the clock is the thread's CPU time, elsewhere the wall clock.
+
+use std::{fmt, hint::black_box, time::Duration};
+
+/// What was asked for on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Every case once, as a test: `cargo test --benches`, or `--test`.
+    Once,
+    /// Under a minute: `cargo bench … -- --ratios`.
+    Ratios,
+    /// Four times as many samples: plain `cargo bench`.
+    Full,
+}
+
+impl Mode {
+    /// Reads the arguments that cargo and the user passed.
+    pub fn from_args() -> Self {
+        let has = |flag: &str| std::env::args().any(|arg| arg == flag);
+        // Cargo says `--bench` when it benches, and nothing when it tests.
+        match (has("--test"), has("--ratios"), has("--bench")) {
+            (true, _, _) | (false, false, false) => Mode::Once,
+            (false, true, _) => Mode::Ratios,
+            (false, false, true) => Mode::Full,
+        }
+    }
+
+    /// Time to spend, where `ratios` is right for [`Mode::Ratios`].
+    pub fn budget(self, ratios: Duration) -> Duration {
+        match self {
+            Mode::Once => Duration::ZERO,
+            Mode::Ratios => ratios,
+            Mode::Full => ratios.saturating_mul(4),
+        }
+    }
+}
+
+/// Time spent by this thread, from an arbitrary start.
+#[cfg(target_os = "linux")]
+pub fn clock() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
+/// Time spent by this thread, from an arbitrary start.
+#[cfg(not(target_os = "linux"))]
+pub fn clock() -> Duration {
+    static START: std::sync::LazyLock<std::time::Instant> =
+        std::sync::LazyLock::new(std::time::Instant::now);
+    START.elapsed()
+}
+
+/// One operation and its fastest batch so far.
+struct Case<'a> {
+    name: String,
+    allocations: u64,
+    runs: u32,
+    best: f64,
+    batch: Box<dyn FnMut(u32) + 'a>,
+}
+
+/// Cases that are compared with each other. The first one is the floor.
+#[derive(Default)]
+pub struct Group<'a> {
+    cases: Vec<Case<'a>>,
+}
+
+/// The result of one case.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The case.
+    pub name: String,
+    /// The times, unless it was run as a test.
+    pub time: Option<Time>,
+    /// Allocations in one run.
+    pub allocations: u64,
+}
+
+/// What a case took.
+#[derive(Debug, Clone, Copy)]
+pub struct Time {
+    /// Nanoseconds per run, of the fastest batch.
+    pub nanos: f64,
+    /// `nanos` over those of the group's first case.
+    pub ratio: f64,
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.time {
+            Some(Time { nanos, ratio }) => write!(f, "{nanos:>8.0} ns {ratio:>6.2}x")?,
+            None => write!(f, "{:>19}", "ran once")?,
+        }
+        write!(f, " {:>3} allocs", self.allocations)
+    }
+}
+
+/// A batch is long enough for the clock's own cost not to count.
+const BATCH: Duration = Duration::from_micros(50);
+const LEAST_ROUNDS: usize = 30;
+
+impl<'a> Group<'a> {
+    /// Adds an operation; it must do the same at every run, and is run once right here.
+    pub fn case<R>(&mut self, name: impl Into<String>, mut run: impl FnMut() -> R + 'a) {
+        let allocations = allocation_counter::measure(|| {
+            black_box(run());
+        })
+        .count_total;
+        self.cases.push(Case {
+            name: name.into(),
+            allocations,
+            runs: 1,
+            best: f64::INFINITY,
+            batch: Box::new(move |runs| {
+                for _ in 0..runs {
+                    black_box(run());
+                }
+            }),
+        });
+    }
+
+    /// Measures all cases for about `budget` of wall-clock time; at zero, not at all.
+    pub fn run(mut self, budget: Duration) -> Vec<Row> {
+        if !budget.is_zero() {
+            // Counting allocations would cost the cases that allocate.
+            allocation_counter::opt_out(|| self.measure(budget));
+        }
+        let floor = self.cases.first().map_or(f64::NAN, |case| case.best);
+        let row = |case: Case<'_>| Row {
+            name: case.name,
+            time: case.best.is_finite().then_some(Time {
+                nanos: case.best,
+                ratio: case.best / floor,
+            }),
+            allocations: case.allocations,
+        };
+        self.cases.into_iter().map(row).collect()
+    }
+
+    fn measure(&mut self, budget: Duration) {
+        let start = std::time::Instant::now();
+        for case in &mut self.cases {
+            while case.time() < BATCH {
+                case.runs *= 2;
+            }
+            case.best = f64::INFINITY;
+        }
+        let mut round = 0;
+        while round < LEAST_ROUNDS || start.elapsed() < budget {
+            // No case is always the one that comes after another.
+            let turn = round % self.cases.len();
+            let (later, first) = self.cases.split_at_mut(turn);
+            for case in first.iter_mut().chain(later) {
+                case.time();
+            }
+            round += 1;
+        }
+    }
+}
+
+impl Case<'_> {
+    fn time(&mut self) -> Duration {
+        let start = clock();
+        (self.batch)(self.runs);
+        let taken = clock() - start;
+        self.best = self
+            .best
+            .min(taken.as_nanos() as f64 / f64::from(self.runs));
+        taken
+    }
+}
