@@ -5,16 +5,15 @@ use base64::{
     alphabet::URL_SAFE,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose::STANDARD},
 };
-use hmac::{Hmac, KeyInit};
+use hmac::{
+    Hmac, KeyInit,
+    digest::{CtOutput, Output, OutputSizeUser},
+};
 use sha2::{Digest, Sha256, Sha512};
-use subtle::ConstantTimeEq as _;
 
 use crate::scheme::{Encoding, Mac};
 
-/// Longest MAC of any algorithm here, in bytes.
-pub(crate) const MAX_TAG: usize = 64;
-
-/// Base64 text of the longest MAC is 88 bytes, which the decoder takes as 66.
+/// The longest MAC is 64 bytes; their base64 text of 88 may be 66 for all that the decoder knows.
 const DECODE_ROOM: usize = 66;
 
 const URL_SAFE_ANY_PADDING: GeneralPurpose = GeneralPurpose::new(
@@ -32,35 +31,42 @@ pub(crate) enum MacKey {
     Sha1(Hmac<sha1::Sha1>),
     /// A keyed digest of the token: comparing digests hides where, and whether in length, two
     /// tokens differ.
-    Token(Hmac<Sha256>, Tag),
+    Token(Hmac<Sha256>, CtOutput<Hmac<Sha256>>),
 }
 
-/// The MAC of one request under one key. Compared in constant time only.
-pub(crate) struct Tag {
-    bytes: [u8; MAX_TAG],
-    length: usize,
+/// The MAC of one request under one key. The hash crates compare it in constant time.
+pub(crate) enum Tag {
+    Sha256(CtOutput<Hmac<Sha256>>),
+    Sha512(CtOutput<Hmac<Sha512>>),
+    #[cfg(feature = "sha1")]
+    Sha1(CtOutput<Hmac<sha1::Sha1>>),
 }
 
 impl Tag {
-    fn new(mac: &[u8]) -> Self {
-        let mut bytes = [0; MAX_TAG];
-        for (to, from) in bytes.iter_mut().zip(mac) {
-            *to = *from;
-        }
-        Self {
-            bytes,
-            length: mac.len(),
-        }
-    }
-
+    /// For signing. Whoever verifies lets [`MacKey::compare`] do it.
+    #[cfg(feature = "testing")]
     pub(crate) fn as_slice(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+        match self {
+            Tag::Sha256(tag) => tag.as_bytes(),
+            Tag::Sha512(tag) => tag.as_bytes(),
+            #[cfg(feature = "sha1")]
+            Tag::Sha1(tag) => tag.as_bytes(),
+        }
     }
 
-    /// Constant-time for signatures of the right length, which is no secret.
     fn matches(&self, signature: &[u8]) -> bool {
-        self.as_slice().ct_eq(signature).into()
+        match self {
+            Tag::Sha256(tag) => same(tag, signature),
+            Tag::Sha512(tag) => same(tag, signature),
+            #[cfg(feature = "sha1")]
+            Tag::Sha1(tag) => same(tag, signature),
+        }
     }
+}
+
+/// Constant-time for signatures of the right length, which is no secret.
+fn same<M: OutputSizeUser>(tag: &CtOutput<M>, signature: &[u8]) -> bool {
+    <&Output<M>>::try_from(signature).is_ok_and(|signature| *tag == CtOutput::from(signature))
 }
 
 fn keyed<M: KeyInit>(key: &[u8]) -> M {
@@ -75,14 +81,14 @@ thread_local! {
     pub(crate) static COMPUTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-fn run<M: hmac::Mac + Clone>(key: &M, parts: &[&[u8]]) -> Tag {
+fn run<M: hmac::Mac + Clone>(key: &M, parts: &[&[u8]]) -> CtOutput<M> {
     #[cfg(test)]
     COMPUTED.set(COMPUTED.get().saturating_add(1));
     let mut mac = key.clone();
     for part in parts {
         mac.update(part);
     }
-    Tag::new(&mac.finalize().into_bytes())
+    mac.finalize()
 }
 
 impl MacKey {
@@ -104,11 +110,11 @@ impl MacKey {
     /// The MAC over `parts` in order; of a token scheme, the stored digest.
     pub(crate) fn compute(&self, parts: &[&[u8]]) -> Tag {
         match self {
-            MacKey::Sha256(key) => run(key, parts),
-            MacKey::Sha512(key) => run(key.as_ref(), parts),
+            MacKey::Sha256(key) => Tag::Sha256(run(key, parts)),
+            MacKey::Sha512(key) => Tag::Sha512(run(key.as_ref(), parts)),
             #[cfg(feature = "sha1")]
-            MacKey::Sha1(key) => run(key, parts),
-            MacKey::Token(_, tag) => Tag::new(tag.as_slice()),
+            MacKey::Sha1(key) => Tag::Sha1(run(key, parts)),
+            MacKey::Token(_, tag) => Tag::Sha256(tag.clone()),
         }
     }
 
@@ -117,7 +123,7 @@ impl MacKey {
         let mut room = [0; DECODE_ROOM];
         match (self, encoding) {
             (MacKey::Token(blind, _), _) => {
-                Some(!text.is_empty() && tag.matches(run(blind, &[text]).as_slice()))
+                Some(!text.is_empty() && tag.matches(run(blind, &[text]).as_bytes()))
             }
             (_, encoding) => decode(encoding, text, &mut room).map(|bytes| tag.matches(bytes)),
         }
