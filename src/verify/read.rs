@@ -87,9 +87,12 @@ impl<'a> Reader<'a> {
         known: (&'static str, &'a [u8]),
     ) -> Result<Option<i128>, Malformed> {
         let mut header_stamp = None;
-        let wanted = self.scheme.parts();
-        let next = wanted.iter().skip(1).map(Some).chain([None]);
-        for ((place, part), next) in parts.iter_mut().zip(wanted).zip(next) {
+        let mut wanted = self.scheme.parts();
+        for place in parts {
+            let Some((part, rest)) = wanted.split_first() else {
+                break;
+            };
+            wanted = rest;
             *place = match part {
                 Part::Text(text) => text.as_bytes(),
                 Part::Body => body,
@@ -97,13 +100,13 @@ impl<'a> Reader<'a> {
                 Part::Url => self.url().ok_or(Malformed::NoTarget)?.as_bytes(),
                 Part::Header(slot) => {
                     let value = self.header_part(slot)?;
-                    ends_before(value, next).ok_or(Malformed::HeaderValue(slot.name()))?
+                    ends_before(value, rest.first()).ok_or(Malformed::HeaderValue(slot.name()))?
                 }
                 Part::Timestamp => {
                     let Some((Stamp::Slot(slot), unit)) = self.scheme.timestamp_source() else {
                         return Err(Malformed::Timestamp);
                     };
-                    let header = if slot.name() == known.0 {
+                    let header = if slot.name().eq_ignore_ascii_case(known.0) {
                         known.1
                     } else {
                         self.one(slot.name())?
