@@ -122,7 +122,8 @@ impl Slot {
     pub fn items<'h>(&self, value: &'h [u8]) -> Items<'h> {
         Items {
             rest: Some(value),
-            slot: *self,
+            separator: self.separator,
+            prefix: self.prefix,
         }
     }
 
@@ -140,7 +141,8 @@ impl Slot {
 #[derive(Debug, Clone)]
 pub struct Items<'h> {
     rest: Option<&'h [u8]>,
-    slot: Slot,
+    separator: Option<u8>,
+    prefix: &'static str,
 }
 
 impl<'h> Iterator for Items<'h> {
@@ -150,7 +152,7 @@ impl<'h> Iterator for Items<'h> {
     fn next(&mut self) -> Option<&'h [u8]> {
         loop {
             let rest = self.rest.take()?;
-            let item = match self.slot.separator {
+            let item = match self.separator {
                 None => rest,
                 Some(separator) => {
                     let item;
@@ -158,7 +160,7 @@ impl<'h> Iterator for Items<'h> {
                     item.trim_ascii()
                 }
             };
-            if let Some(value) = behind(item, self.slot.prefix.as_bytes()) {
+            if let Some(value) = behind(item, self.prefix.as_bytes()) {
                 return Some(value);
             }
         }

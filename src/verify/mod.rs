@@ -18,7 +18,7 @@ pub(crate) use verified::printable;
 
 use crate::{
     headers::Headers,
-    scheme::{MAX_PARTS, MAX_SIGNATURES, Scheme, Stamp},
+    scheme::{MAX_PARTS, MAX_SIGNATURES, Scheme, Slot, Stamp},
     secrets::{Key, Secrets},
 };
 
@@ -65,17 +65,17 @@ pub fn verify<'a>(
 
     // Everything that can be read is read, and bounded, before anything is hashed.
     let slot = scheme.signature_slot().ok_or(Malformed::NoSignature(""))?;
-    let signatures = reader.one(slot.name())?;
+    let header = reader.one(slot.name())?;
     let mut parts: [&[u8]; MAX_PARTS] = [&[]; MAX_PARTS];
-    let header_stamp = reader.parts(&mut parts, raw_body, (slot.name(), signatures))?;
+    let header_stamp = reader.parts(&mut parts, raw_body, (slot.name(), header))?;
     let parts = parts.get(..scheme.parts().len()).unwrap_or_default();
-    readable(scheme, signatures)?;
+    let signatures = Signatures::read(scheme, slot, header)?;
     let named = match scheme.key_id_header() {
         Some(header) => reader.optional(header)?,
         None => None,
     };
 
-    let (key_index, key) = matching_key(secrets, named, parts, signatures, now)?;
+    let (key_index, key) = matching_key(secrets, named, parts, &signatures, now)?;
 
     // The body counts as authentic from here on, so a time inside it may be read.
     let stamp = match scheme.timestamp_source() {
@@ -96,23 +96,41 @@ pub fn verify<'a>(
     }
 }
 
-/// Refuses, before any hashing, a header with too many signatures or with none that could be one.
-fn readable(scheme: &Scheme, signatures: &[u8]) -> Result<(), Malformed> {
-    let Some(slot) = scheme.signature_slot() else {
-        return Err(Malformed::NoSignature(""));
-    };
-    let mut found = 0_usize;
-    let mut plausible = false;
-    for item in slot.items(signatures) {
-        found = found.saturating_add(1);
-        plausible |= mac::plausible(scheme.mac(), scheme.encoding(), item);
-    }
-    match (found, plausible) {
-        (MAX_SIGNATURES.., _) if found > MAX_SIGNATURES => {
-            Err(Malformed::TooManySignatures(slot.name()))
+/// The signatures in a header: not too many, and at least one whose length is right.
+struct Signatures<'h> {
+    slot: Slot,
+    header: &'h [u8],
+    /// The usual case, which need not be cut out again for every key.
+    only: Option<&'h [u8]>,
+}
+
+impl<'h> Signatures<'h> {
+    /// Refuses, before any hashing, a header with too many signatures or with none that could be
+    /// one.
+    fn read(scheme: &Scheme, slot: Slot, header: &'h [u8]) -> Result<Self, Malformed> {
+        let mut found = 0_usize;
+        let mut plausible = false;
+        let mut only = None;
+        for item in slot.items(header) {
+            found = found.saturating_add(1);
+            plausible |= mac::plausible(scheme.mac(), scheme.encoding(), item);
+            only = (found == 1).then_some(item);
         }
-        (_, false) => Err(Malformed::NoSignature(slot.name())),
-        _ => Ok(()),
+        if found > MAX_SIGNATURES {
+            Err(Malformed::TooManySignatures(slot.name()))
+        } else if plausible {
+            Ok(Self { slot, header, only })
+        } else {
+            Err(Malformed::NoSignature(slot.name()))
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &'h [u8]> {
+        let several = match self.only {
+            Some(_) => None,
+            None => Some(self.slot.items(self.header)),
+        };
+        self.only.into_iter().chain(several.into_iter().flatten())
     }
 }
 
@@ -121,13 +139,10 @@ fn matching_key<'s>(
     secrets: &'s Secrets,
     named: Option<&[u8]>,
     parts: &[&[u8]],
-    signatures: &[u8],
+    signatures: &Signatures<'_>,
     now: OffsetDateTime,
 ) -> Result<(usize, &'s Key), Rejection> {
     let scheme = secrets.scheme();
-    let Some(slot) = scheme.signature_slot() else {
-        return Err(Malformed::NoSignature("").into());
-    };
     // The key id header is a hint that nobody signed: it can narrow the choice, never widen it.
     // Keys without an id stay candidates.
     let chosen = |key: &Key| match (named, key.id.as_deref()) {
@@ -148,7 +163,7 @@ fn matching_key<'s>(
         tried = true;
         let tag = key.mac.compute(parts);
         let mut matched = false;
-        for text in slot.items(signatures) {
+        for text in signatures.iter() {
             if let Some(equal) = key.mac.compare(&tag, scheme.encoding(), text) {
                 decoded = true;
                 matched |= equal;
@@ -161,7 +176,7 @@ fn matching_key<'s>(
     Err(match (in_force, tried, decoded) {
         (false, _, _) => Invalid::NoKeyInForce.into(),
         (true, false, _) => Invalid::UnknownKey.into(),
-        (true, true, false) => Malformed::NoSignature(slot.name()).into(),
+        (true, true, false) => Malformed::NoSignature(signatures.slot.name()).into(),
         (true, true, true) => Invalid::Signature.into(),
     })
 }

@@ -56,13 +56,15 @@ pub(crate) fn is_fresh(stamp: i128, unit: Unit, now: OffsetDateTime, allowed: Fr
     let Freshness::Within(window) = allowed else {
         return true;
     };
-    let step = match unit {
-        Unit::Seconds => NANOS_PER_SECOND,
-        Unit::Millis => NANOS_PER_MILLI,
-        Unit::Rfc3339 => 1,
+    let seconds = i128::from(now.unix_timestamp()).saturating_mul(NANOS_PER_SECOND);
+    let now = match unit {
+        Unit::Seconds => seconds,
+        Unit::Millis => {
+            let millis = i128::from(now.millisecond()).saturating_mul(NANOS_PER_MILLI);
+            seconds.saturating_add(millis)
+        }
+        Unit::Rfc3339 => now.unix_timestamp_nanos(),
     };
-    let now = now.unix_timestamp_nanos();
-    let now = now.saturating_sub(now.rem_euclid(step));
     let window = i128::try_from(window.as_nanos()).unwrap_or(i128::MAX);
     now.saturating_sub(stamp).saturating_abs() <= window
 }
