@@ -64,7 +64,8 @@ pub fn verify<'a>(
     let reader = Reader::new(scheme, headers);
 
     // Everything that can be read is read, and bounded, before anything is hashed.
-    let slot = scheme.signature_slot().ok_or(Malformed::NoSignature(""))?;
+    let slot = scheme.signature.as_ref();
+    let slot = slot.ok_or(Malformed::NoSignature(""))?;
     let header = reader.one(slot.name())?;
     let mut parts: [&[u8]; MAX_PARTS] = [&[]; MAX_PARTS];
     let header_stamp = reader.parts(&mut parts, raw_body, (slot.name(), header))?;
@@ -84,21 +85,22 @@ pub fn verify<'a>(
         }
         _ => header_stamp,
     };
+    let fresh = match (stamp, scheme.timestamp_source()) {
+        (Some(stamp), Some((_, unit))) => stamp::is_fresh(stamp, unit, now, secrets.freshness()),
+        _ => true,
+    };
     let key = (key_index, key.id.as_deref());
-    let verified = Verified::new(reader, raw_body, stamp, now, key, secrets.window());
-    match (stamp, scheme.timestamp_source()) {
-        (Some(stamp), Some((_, unit)))
-            if !stamp::is_fresh(stamp, unit, now, secrets.freshness()) =>
-        {
-            Err(Rejection::Stale(Box::new(StaleDelivery::keep(&verified))))
-        }
-        _ => Ok(verified),
+    let verified = || Verified::new(reader, raw_body, stamp, now, key, secrets.window());
+    if fresh {
+        Ok(verified())
+    } else {
+        Err(Rejection::Stale(Box::new(StaleDelivery::keep(&verified()))))
     }
 }
 
 /// The signatures in a header: not too many, and at least one whose length is right.
 struct Signatures<'h> {
-    slot: Slot,
+    slot: &'static Slot,
     header: &'h [u8],
     /// The usual case, which need not be cut out again for every key.
     only: Option<&'h [u8]>,
@@ -107,7 +109,7 @@ struct Signatures<'h> {
 impl<'h> Signatures<'h> {
     /// Refuses, before any hashing, a header with too many signatures or with none that could be
     /// one.
-    fn read(scheme: &Scheme, slot: Slot, header: &'h [u8]) -> Result<Self, Malformed> {
+    fn read(scheme: &Scheme, slot: &'static Slot, header: &'h [u8]) -> Result<Self, Malformed> {
         let mut found = 0_usize;
         let mut plausible = false;
         let mut only = None;
