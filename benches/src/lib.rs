@@ -1,8 +1,10 @@
 //! The clock and the loop of the benches.
 //!
 //! Cases that are to be compared form a [`Group`]. Their batches take turns, so that whatever
-//! else the machine does hits all of them alike, and of many batches the fastest counts: noise
-//! only ever adds. On Linux the clock is the thread's CPU time, elsewhere the wall clock.
+//! else the machine does hits all of them alike. The time shown is the fastest batch's, since
+//! noise only ever adds. The ratio is the median of the ratios within each round: two fastest
+//! batches may come from moments at which the CPU ran at different speed, two neighbours do not.
+//! On Linux the clock is the thread's CPU time, elsewhere the wall clock.
 
 use std::{fmt, hint::black_box, time::Duration};
 
@@ -54,12 +56,13 @@ pub fn clock() -> Duration {
     START.elapsed()
 }
 
-/// One operation and its fastest batch so far.
+/// One operation.
 struct Case<'a> {
     name: String,
     allocations: u64,
     runs: u32,
-    best: f64,
+    /// Nanoseconds per run in each round.
+    rounds: Vec<f64>,
     batch: Box<dyn FnMut(u32) + 'a>,
 }
 
@@ -83,9 +86,9 @@ pub struct Row {
 /// What a case took.
 #[derive(Debug, Clone, Copy)]
 pub struct Time {
-    /// Nanoseconds per run, of the fastest batch.
+    /// Nanoseconds per run in the fastest batch.
     pub nanos: f64,
-    /// `nanos` over those of the group's first case.
+    /// The same over the group's first case, as the median of all rounds.
     pub ratio: f64,
 }
 
@@ -114,7 +117,7 @@ impl<'a> Group<'a> {
             name: name.into(),
             allocations,
             runs: 1,
-            best: f64::INFINITY,
+            rounds: Vec::new(),
             batch: Box::new(move |runs| {
                 for _ in 0..runs {
                     black_box(run());
@@ -129,13 +132,14 @@ impl<'a> Group<'a> {
             // Counting allocations would cost the cases that allocate.
             allocation_counter::opt_out(|| self.measure(budget));
         }
-        let floor = self.cases.first().map_or(f64::NAN, |case| case.best);
+        let floor = self
+            .cases
+            .first()
+            .map(|case| case.rounds.clone())
+            .unwrap_or_default();
         let row = |case: Case<'_>| Row {
+            time: case.time(&floor),
             name: case.name,
-            time: case.best.is_finite().then_some(Time {
-                nanos: case.best,
-                ratio: case.best / floor,
-            }),
             allocations: case.allocations,
         };
         self.cases.into_iter().map(row).collect()
@@ -144,10 +148,10 @@ impl<'a> Group<'a> {
     fn measure(&mut self, budget: Duration) {
         let start = std::time::Instant::now();
         for case in &mut self.cases {
-            while case.time() < BATCH {
+            while case.batch() < BATCH {
                 case.runs *= 2;
             }
-            case.best = f64::INFINITY;
+            case.rounds.clear();
         }
         let mut round = 0;
         while round < LEAST_ROUNDS || start.elapsed() < budget {
@@ -155,7 +159,7 @@ impl<'a> Group<'a> {
             let turn = round % self.cases.len();
             let (later, first) = self.cases.split_at_mut(turn);
             for case in first.iter_mut().chain(later) {
-                case.time();
+                case.batch();
             }
             round += 1;
         }
@@ -163,13 +167,21 @@ impl<'a> Group<'a> {
 }
 
 impl Case<'_> {
-    fn time(&mut self) -> Duration {
+    fn batch(&mut self) -> Duration {
         let start = clock();
         (self.batch)(self.runs);
         let taken = clock() - start;
-        self.best = self
-            .best
-            .min(taken.as_nanos() as f64 / f64::from(self.runs));
+        self.rounds
+            .push(taken.as_nanos() as f64 / f64::from(self.runs));
         taken
+    }
+
+    fn time(&self, floor: &[f64]) -> Option<Time> {
+        let nanos = self.rounds.iter().copied().min_by(f64::total_cmp)?;
+        let ratios = self.rounds.iter().zip(floor);
+        let mut ratios: Vec<f64> = ratios.map(|(ours, floor)| ours / floor).collect();
+        ratios.sort_by(f64::total_cmp);
+        let ratio = *ratios.get(ratios.len() / 2)?;
+        Some(Time { nanos, ratio })
     }
 }

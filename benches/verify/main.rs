@@ -18,8 +18,8 @@
 //! header, parses no timestamp and judges no age. Each scheme has its own floor, and each ratio is
 //! to the floor of the same scheme and size.
 //!
-//! **How:** see [`hookproof_benches`]. Batches of floor, hookproof and peers take turns, the
-//! fastest of many counts, ratios are made within one run. Allocations are those of one run,
+//! **How:** see [`hookproof_benches`]. Batches of floor, hookproof and peers take turns; the time
+//! is the fastest batch's, the ratio the median over all rounds. Allocations are those of one run,
 //! counted by the allocator outside of the timing. That hookproof makes none is asserted.
 //!
 //! **The peers** (feature `peers`, or `peer-…` for one of them) verify the same requests, each with
