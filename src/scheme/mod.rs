@@ -30,6 +30,7 @@ use std::time::Duration;
 
 pub use catalog::*;
 pub use check::SchemeError;
+pub(crate) use slot::any;
 pub use slot::{Items, MAX_HEADER_BYTES, MAX_SIGNATURES, Shape, Slot};
 
 /// Most parts a scheme's signed content may have.

@@ -20,15 +20,12 @@ pub enum Shape {
 }
 
 impl Shape {
-    fn allows_all(self, value: &[u8]) -> bool {
+    fn allows(self, byte: u8) -> bool {
         match self {
-            // To the end even so, because the loop without an early way out runs 16 bytes at once.
-            Shape::Visible => value
-                .iter()
-                .fold(true, |fits, byte| fits & byte.is_ascii_graphic()),
-            Shape::Token => value.iter().all(|&byte| {
+            Shape::Visible => byte.is_ascii_graphic(),
+            Shape::Token => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
-            }),
+            }
         }
     }
 }
@@ -114,7 +111,13 @@ impl Slot {
     }
 
     pub(crate) fn fits(&self, value: &[u8]) -> bool {
-        !value.is_empty() && self.shape.allows_all(value)
+        // Each shape has a loop of its own: to ask for it inside would keep bytes from being
+        // judged 16 at once.
+        !value.is_empty()
+            && match self.shape {
+                Shape::Visible => !any(value, |byte| !Shape::Visible.allows(byte)),
+                Shape::Token => !any(value, |byte| !Shape::Token.allows(byte)),
+            }
     }
 
     /// Cuts every matching value out of a header value, in order. Never allocates, never panics;
@@ -178,21 +181,35 @@ fn cut(value: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// The place of the first `byte`. Goes by blocks, which compile to one comparison each.
+/// The place of the first `byte`.
 fn find(value: &[u8], byte: u8) -> Option<usize> {
-    let has = |block: &[u8; 16]| {
-        block
-            .iter()
-            .fold(false, |has, &other| has | (other == byte))
-    };
-    let (blocks, _) = value.as_chunks();
-    let clear = blocks.iter().take_while(|block| !has(block)).count();
-    let clear = clear.saturating_mul(16);
+    let blocks = value.as_chunks::<BLOCK>().0.iter();
+    let clear = blocks.take_while(|block| !in_block(block, |other| other == byte));
+    let clear = clear.count().saturating_mul(BLOCK);
     let at = value
         .get(clear..)?
         .iter()
         .position(|&other| other == byte)?;
     Some(clear.saturating_add(at))
+}
+
+/// Whether any byte is such.
+pub(crate) fn any(value: &[u8], such: impl Fn(u8) -> bool + Copy) -> bool {
+    match value.last_chunk() {
+        // The last block overlaps the one before it, which does no harm.
+        Some(last) => {
+            let mut blocks = value.as_chunks().0.iter();
+            blocks.any(|block| in_block(block, such)) || in_block(last, such)
+        }
+        None => value.iter().any(|&byte| such(byte)),
+    }
+}
+
+/// As many bytes as compile to one vector, if a loop over them has no early way out.
+const BLOCK: usize = 16;
+
+fn in_block(block: &[u8; BLOCK], such: impl Fn(u8) -> bool) -> bool {
+    block.iter().fold(false, |any, &byte| any | such(byte))
 }
 
 /// `strip_prefix` for prefixes of a few bytes, where calling `memcmp` costs more than comparing.

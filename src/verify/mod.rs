@@ -60,6 +60,16 @@ pub fn verify<'a>(
     secrets: &'a Secrets,
     now: OffsetDateTime,
 ) -> Result<Verified<'a>, Rejection> {
+    verify_any(raw_body, headers, secrets, now)
+}
+
+/// Compiled once, here, whatever the type of the headers.
+fn verify_any<'a>(
+    raw_body: &'a [u8],
+    headers: &'a dyn Headers,
+    secrets: &'a Secrets,
+    now: OffsetDateTime,
+) -> Result<Verified<'a>, Rejection> {
     let scheme = secrets.scheme();
     let reader = Reader::new(scheme, headers);
 

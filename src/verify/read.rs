@@ -2,7 +2,7 @@
 
 use crate::{
     headers::{Headers, Lookup},
-    scheme::{MAX_HEADER_BYTES, MAX_PARTS, Part, Scheme, Slot, Stamp, Unit},
+    scheme::{MAX_HEADER_BYTES, MAX_PARTS, Part, Scheme, Slot, Stamp, Unit, any},
 };
 
 use super::{Malformed, stamp};
@@ -133,8 +133,8 @@ impl<'a> Reader<'a> {
 fn ends_before<'a>(value: &'a [u8], next: Option<&Part>) -> Option<&'a [u8]> {
     match next {
         Some(Part::Text(separator)) => {
-            let first = separator.as_bytes().first()?;
-            (!value.contains(first)).then_some(value)
+            let first = *separator.as_bytes().first()?;
+            (!any(value, |byte| byte == first)).then_some(value)
         }
         _ => Some(value),
     }

@@ -11,6 +11,9 @@ const NANOS_PER_MILLI: i128 = 1_000_000;
 /// 9999-12-31T23:59:59Z, the last second that dates are written for.
 const LAST_SECOND: u64 = 253_402_300_799;
 
+/// Milliseconds up to that second are 15 digits; no timestamp has more.
+const MOST_DIGITS: usize = 15;
+
 /// Reads a timestamp's text. `None` for a sign, a blank, an exponent, a leading zero, a fraction
 /// where whole numbers are due, more digits than fit, or a date that does not exist.
 pub(crate) fn parse(text: &[u8], unit: Unit) -> Option<i128> {
@@ -40,13 +43,19 @@ pub(crate) fn from_number(number: u64, unit: Unit) -> Option<i128> {
 }
 
 fn digits(text: &[u8]) -> Option<u64> {
-    if text.is_empty() || (text.len() > 1 && text.first() == Some(&b'0')) {
+    let leading_zero = text.len() > 1 && text.first() == Some(&b'0');
+    if text.is_empty() || text.len() > MOST_DIGITS || leading_zero {
         return None;
     }
-    text.iter().try_fold(0_u64, |number, byte| {
-        let digit = byte.checked_sub(b'0').filter(|digit| *digit <= 9)?;
-        number.checked_mul(10)?.checked_add(u64::from(digit))
-    })
+    let mut number = 0_u64;
+    let mut digits = true;
+    for byte in text {
+        digits &= byte.is_ascii_digit();
+        let digit = u64::from(byte.wrapping_sub(b'0'));
+        // Cannot wrap while all bytes are digits, since there are so few of them.
+        number = number.wrapping_mul(10).wrapping_add(digit);
+    }
+    digits.then_some(number)
 }
 
 /// Whether a timestamp lies within the window around `now`, edges included. `now` is first cut
