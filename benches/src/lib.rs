@@ -1,10 +1,11 @@
 //! The clock and the loop of the benches.
 //!
 //! Cases that are to be compared form a [`Group`]. Their batches take turns, so that whatever
-//! else the machine does hits all of them alike. The time shown is the fastest batch's, since
-//! noise only ever adds. The ratio is the median of the ratios within each round: two fastest
-//! batches may come from moments at which the CPU ran at different speed, two neighbours do not.
-//! On Linux the clock is the thread's CPU time, elsewhere the wall clock.
+//! else the machine does hits all of them alike. The time shown is that of the fastest tenth,
+//! since noise mostly adds; not of the very fastest, since a virtual machine's clock may jump. The
+//! ratio is the median of the ratios within each round: two fastest batches may come from moments
+//! at which the CPU ran at different speeds, two neighbours seldom do. On Linux the clock is the
+//! thread's CPU time, elsewhere the wall clock.
 
 use std::{fmt, hint::black_box, time::Duration};
 
@@ -86,7 +87,7 @@ pub struct Row {
 /// What a case took.
 #[derive(Debug, Clone, Copy)]
 pub struct Time {
-    /// Nanoseconds per run in the fastest batch.
+    /// Nanoseconds per run, of the slowest in the fastest tenth of the batches.
     pub nanos: f64,
     /// The same over the group's first case, as the median of all rounds.
     pub ratio: f64,
@@ -177,11 +178,20 @@ impl Case<'_> {
     }
 
     fn time(&self, floor: &[f64]) -> Option<Time> {
-        let nanos = self.rounds.iter().copied().min_by(f64::total_cmp)?;
-        let ratios = self.rounds.iter().zip(floor);
-        let mut ratios: Vec<f64> = ratios.map(|(ours, floor)| ours / floor).collect();
-        ratios.sort_by(f64::total_cmp);
-        let ratio = *ratios.get(ratios.len() / 2)?;
+        let ratios = self
+            .rounds
+            .iter()
+            .zip(floor)
+            .map(|(ours, floor)| ours / floor);
+        let nanos = quantile(self.rounds.iter().copied(), 10)?;
+        let ratio = quantile(ratios, 2)?;
         Some(Time { nanos, ratio })
     }
+}
+
+/// The value that one in `nth` is below.
+fn quantile(values: impl Iterator<Item = f64>, nth: usize) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / nth).copied()
 }
