@@ -93,10 +93,34 @@ pub struct Time {
     pub ratio: f64,
 }
 
+impl Time {
+    /// From the nanoseconds per run of a case in each round, and of its floor in the same rounds.
+    pub fn of(rounds: &[f64], floor: &[f64]) -> Option<Self> {
+        let ratios = rounds.iter().zip(floor).map(|(ours, floor)| ours / floor);
+        Some(Self {
+            nanos: quantile(rounds.iter().copied(), 10)?,
+            ratio: quantile(ratios, 2)?,
+        })
+    }
+}
+
+/// The value that one in `nth` is below.
+fn quantile(values: impl Iterator<Item = f64>, nth: usize) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / nth).copied()
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>8.0} ns {:>6.2}x", self.nanos, self.ratio)
+    }
+}
+
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.time {
-            Some(Time { nanos, ratio }) => write!(f, "{nanos:>8.0} ns {ratio:>6.2}x")?,
+            Some(time) => write!(f, "{time}")?,
             None => write!(f, "{:>19}", "ran once")?,
         }
         write!(f, " {:>3} allocs", self.allocations)
@@ -139,7 +163,7 @@ impl<'a> Group<'a> {
             .map(|case| case.rounds.clone())
             .unwrap_or_default();
         let row = |case: Case<'_>| Row {
-            time: case.time(&floor),
+            time: Time::of(&case.rounds, &floor),
             name: case.name,
             allocations: case.allocations,
         };
@@ -176,22 +200,4 @@ impl Case<'_> {
             .push(taken.as_nanos() as f64 / f64::from(self.runs));
         taken
     }
-
-    fn time(&self, floor: &[f64]) -> Option<Time> {
-        let ratios = self
-            .rounds
-            .iter()
-            .zip(floor)
-            .map(|(ours, floor)| ours / floor);
-        let nanos = quantile(self.rounds.iter().copied(), 10)?;
-        let ratio = quantile(ratios, 2)?;
-        Some(Time { nanos, ratio })
-    }
-}
-
-/// The value that one in `nth` is below.
-fn quantile(values: impl Iterator<Item = f64>, nth: usize) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / nth).copied()
 }
