@@ -217,3 +217,54 @@ fn behind<'h>(item: &'h [u8], prefix: &[u8]) -> Option<&'h [u8]> {
     let (head, tail) = item.split_at_checked(prefix.len())?;
     head.iter().zip(prefix).all(|(a, b)| a == b).then_some(tail)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+
+    /// At every place of values with and without whole blocks, against the plain way.
+    #[test]
+    fn separators_and_odd_bytes_are_found_wherever_they_are() {
+        let visible = Slot::header("X").list(b',');
+        let token = visible.shape(Shape::Token);
+        for length in 0..=3 * BLOCK {
+            let clean = vec![b'a'; length];
+            assert_eq!(cut(&clean, b','), (&clean[..], None));
+            assert_eq!(visible.fits(&clean), length > 0);
+            for place in 0..length {
+                let mut value = clean.clone();
+                *value.get_mut(place).unwrap() = b',';
+                let (before, behind) = value.split_at(place);
+                assert_eq!(
+                    cut(&value, b','),
+                    (before, behind.get(1..)),
+                    "{length} {place}"
+                );
+                assert!(
+                    visible.fits(&value) && !token.fits(&value),
+                    "{length} {place}"
+                );
+                *value.get_mut(place).unwrap() = b' ';
+                assert!(!visible.fits(&value), "{length} {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_are_judged_byte_by_byte() {
+        let visible = Slot::header("X");
+        let token = visible.shape(Shape::Token);
+        for byte in 0..=u8::MAX {
+            for value in [vec![byte; 3], vec![byte; BLOCK + 1]] {
+                assert_eq!(
+                    visible.fits(&value),
+                    (0x21..=0x7e).contains(&byte),
+                    "{byte}"
+                );
+                let letters = byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte);
+                assert_eq!(token.fits(&value), letters, "{byte}");
+            }
+        }
+    }
+}

@@ -85,3 +85,52 @@ pub(crate) fn age(stamp: i128, now: OffsetDateTime) -> time::Duration {
     let rest = i32::try_from(nanos.rem_euclid(NANOS_PER_SECOND)).unwrap_or(0);
     time::Duration::new(seconds, rest)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn numbers_of_up_to_fifteen_digits_are_read() {
+        assert_eq!(digits(b"0"), Some(0));
+        assert_eq!(digits(b"999999999999999"), Some(999_999_999_999_999));
+        for text in [
+            &b""[..],
+            b"00",
+            b"01",
+            b"1000000000000000",
+            b"-1",
+            b"+1",
+            b"1 ",
+            b"1e3",
+            b"1/",
+        ] {
+            assert_eq!(digits(text), None, "{text:?}");
+        }
+    }
+
+    /// `now` is cut down to the timestamp's unit, before 1970 too.
+    #[test]
+    fn the_window_is_judged_in_whole_units() {
+        let window = Freshness::Within(Duration::from_secs(300));
+        for start in [1_800_000_000_i64, 0, -1_000_000_000] {
+            let now = OffsetDateTime::from_unix_timestamp(start).unwrap();
+            let now = now.replace_nanosecond(999_999_999).unwrap();
+            for (unit, scale, cut) in [
+                (Unit::Seconds, NANOS_PER_SECOND, 0),
+                (Unit::Millis, NANOS_PER_MILLI, 999_000_000),
+                (Unit::Rfc3339, 1, 999_999_999),
+            ] {
+                let edge = i128::from(start - 300) * NANOS_PER_SECOND + cut;
+                assert!(is_fresh(edge, unit, now, window), "{start} {unit:?}");
+                assert!(
+                    !is_fresh(edge - scale, unit, now, window),
+                    "{start} {unit:?}"
+                );
+            }
+        }
+    }
+}
