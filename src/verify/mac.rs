@@ -10,6 +10,7 @@ use hmac::{
     digest::{CtOutput, Output, OutputSizeUser},
 };
 use sha2::{Digest, Sha256, Sha512};
+use subtle::ConstantTimeEq as _;
 
 use crate::scheme::{Encoding, Mac};
 
@@ -31,7 +32,7 @@ pub(crate) enum MacKey {
     Sha1(Hmac<sha1::Sha1>),
     /// A keyed digest of the token: comparing digests hides where, and whether in length, two
     /// tokens differ.
-    Token(Hmac<Sha256>, CtOutput<Hmac<Sha256>>),
+    Token(Hmac<Sha256>, [u8; 32]),
 }
 
 /// The MAC of one request under one key. The hash crates compare it in constant time.
@@ -40,6 +41,8 @@ pub(crate) enum Tag {
     Sha512(CtOutput<Hmac<Sha512>>),
     #[cfg(feature = "sha1")]
     Sha1(CtOutput<Hmac<sha1::Sha1>>),
+    /// Of a token, which signs nothing.
+    Nothing,
 }
 
 impl Tag {
@@ -51,6 +54,7 @@ impl Tag {
             Tag::Sha512(tag) => tag.as_bytes(),
             #[cfg(feature = "sha1")]
             Tag::Sha1(tag) => tag.as_bytes(),
+            Tag::Nothing => &[],
         }
     }
 
@@ -60,6 +64,7 @@ impl Tag {
             Tag::Sha512(tag) => same(tag, signature),
             #[cfg(feature = "sha1")]
             Tag::Sha1(tag) => same(tag, signature),
+            Tag::Nothing => false,
         }
     }
 }
@@ -101,20 +106,20 @@ impl MacKey {
             Mac::Token => {
                 // The key only has to be unknown to whoever times us; a digest of the token is.
                 let blind: Hmac<Sha256> = keyed(&Sha256::digest(key));
-                let tag = run(&blind, &[key]);
-                MacKey::Token(blind, tag)
+                let digest = run(&blind, &[key]).into_bytes().into();
+                MacKey::Token(blind, digest)
             }
         }
     }
 
-    /// The MAC over `parts` in order; of a token scheme, the stored digest.
+    /// The MAC over `parts` in order.
     pub(crate) fn compute(&self, parts: &[&[u8]]) -> Tag {
         match self {
             MacKey::Sha256(key) => Tag::Sha256(run(key, parts)),
             MacKey::Sha512(key) => Tag::Sha512(run(key.as_ref(), parts)),
             #[cfg(feature = "sha1")]
             MacKey::Sha1(key) => Tag::Sha1(run(key, parts)),
-            MacKey::Token(_, tag) => Tag::Sha256(tag.clone()),
+            MacKey::Token(..) => Tag::Nothing,
         }
     }
 
@@ -122,8 +127,9 @@ impl MacKey {
     pub(crate) fn compare(&self, tag: &Tag, encoding: Encoding, text: &[u8]) -> Option<bool> {
         let mut room = [0; DECODE_ROOM];
         match (self, encoding) {
-            (MacKey::Token(blind, _), _) => {
-                Some(!text.is_empty() && tag.matches(run(blind, &[text]).as_bytes()))
+            (MacKey::Token(blind, digest), _) => {
+                let presented: [u8; 32] = run(blind, &[text]).into_bytes().into();
+                Some(presented.as_slice().ct_eq(digest).into())
             }
             (_, encoding) => decode(encoding, text, &mut room).map(|bytes| tag.matches(bytes)),
         }
