@@ -60,7 +60,7 @@ mod tests {
             (ffi::SQLITE_CORRUPT, StoreErrorKind::Corrupt),
             (ffi::SQLITE_NOTADB, StoreErrorKind::Corrupt),
             (ffi::SQLITE_CONSTRAINT_CHECK, StoreErrorKind::Corrupt),
-            (ffi::SQLITE_CONSTRAINT_DATATYPE, StoreErrorKind::Corrupt),
+            (ffi::SQLITE_CONSTRAINT_NOTNULL, StoreErrorKind::Corrupt),
             (ffi::SQLITE_ERROR, StoreErrorKind::Misuse),
             (ffi::SQLITE_MISUSE, StoreErrorKind::Misuse),
             (ffi::SQLITE_FULL, StoreErrorKind::Unavailable),
