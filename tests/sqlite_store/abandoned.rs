@@ -123,3 +123,22 @@ fn a_lost_lease_is_handed_back_quiet() {
     assert_eq!(bench.abandoned.count(), 0);
     assert!(matches!(claim(&store, "e1"), Claim::New(lease) if lease.attempt() == 1));
 }
+
+#[test]
+fn a_lease_that_was_taken_over_writes_nothing() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let first = win(&store, "e1");
+    bench.clock.advance(super::LEASE);
+    let second = win(&store, "e1");
+    let before = block_on(store.get(&key("e1"))).unwrap();
+
+    let error = block_on(store.settle(first, Verdict::done("stale"))).unwrap_err();
+    assert!(matches!(error.fault, SettleFault::LeaseLost));
+    let error = block_on(store.renew(*error.lease, super::LEASE)).unwrap_err();
+    assert!(matches!(error.fault, SettleFault::LeaseLost));
+    let error = block_on(store.release(*error.lease)).unwrap_err();
+    assert!(matches!(error.fault, SettleFault::LeaseLost));
+    assert_eq!(block_on(store.get(&key("e1"))).unwrap(), before);
+    settle(&store, second, "done");
+}

@@ -28,6 +28,26 @@ fn a_newer_schema_is_refused() {
     bench.open();
 }
 
+/// A newer program that was faster, while this one waited for the lock.
+#[test]
+fn a_newer_schema_that_appears_meanwhile_is_refused() {
+    let bench = Bench::new();
+    let other = bench.beside();
+    other
+        .execute_batch("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE")
+        .unwrap();
+    std::thread::scope(|scope| {
+        let opening = scope.spawn(|| refused(&bench));
+        // Time to come to the lock; without it the newer schema is seen at once, and refused too.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        other.execute_batch(SqliteStore::SCHEMA).unwrap();
+        other
+            .execute_batch("UPDATE webhook_receipt_meta SET version = 2; COMMIT")
+            .unwrap();
+        assert_eq!(opening.join().unwrap(), StoreErrorKind::NewerSchema);
+    });
+}
+
 #[test]
 fn a_version_that_never_was_is_refused() {
     let bench = Bench::new();
@@ -114,12 +134,14 @@ fn what_cannot_be_a_store_is_refused() {
     std::fs::write(bench.path(), "this is no database, ".repeat(100)).unwrap();
     assert_eq!(refused(&bench), StoreErrorKind::Corrupt);
 
-    let bench = Bench::new();
-    bench
-        .beside()
-        .execute_batch("CREATE TABLE webhook_receipt (key TEXT)")
-        .unwrap();
-    assert_eq!(refused(&bench), StoreErrorKind::Misuse);
+    for columns in ["key TEXT", "key BLOB PRIMARY KEY, expires_at INTEGER"] {
+        let bench = Bench::new();
+        bench
+            .beside()
+            .execute_batch(&format!("CREATE TABLE webhook_receipt ({columns})"))
+            .unwrap();
+        assert_eq!(refused(&bench), StoreErrorKind::Misuse, "{columns}");
+    }
 }
 
 #[test]

@@ -1,8 +1,14 @@
 //! Many threads and one writer.
 
-use std::sync::{Arc, Barrier};
+use std::sync::{
+    Arc, Barrier,
+    atomic::{AtomicBool, Ordering},
+};
 
-use hookproof::{Claim, IdempotencyStore, SqliteStore};
+use hookproof::{
+    Claim, IdempotencyStore, SqliteStore, Verdict, clock::Clock, store::StoreErrorKind,
+};
+use time::OffsetDateTime;
 
 use super::{Bench, ask, at_the_writer, block_on, duplicate, settle, transactions_in_log, win};
 
@@ -150,13 +156,13 @@ fn a_closed_store_is_unavailable_and_leaves_nothing_open() {
     };
     for call in calls {
         let error = block_on(call).unwrap_err();
-        assert_eq!(error.kind(), hookproof::store::StoreErrorKind::Unavailable);
+        assert_eq!(error.kind(), StoreErrorKind::Unavailable);
     }
     closing.join().unwrap();
 
     let error = block_on(store.claim(ask("e3"))).unwrap_err();
-    assert_eq!(error.kind(), hookproof::store::StoreErrorKind::Unavailable);
-    let error = block_on(store.settle(lease, hookproof::Verdict::done("late"))).unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+    let error = block_on(store.settle(lease, Verdict::done("late"))).unwrap_err();
     assert_eq!(error.lease.key(), &super::key("held"));
     store.close();
 
@@ -185,6 +191,73 @@ fn a_dropped_store_ends_its_threads() {
         std::thread::yield_now();
     }
     assert_eq!(duplicate(&bench.open(), "e1").result, b"done");
+}
+
+/// A clock that does something of its own where the store writes.
+struct OnWriter<F>(F);
+
+impl<F: Fn() + Send + Sync> Clock for OnWriter<F> {
+    fn now(&self) -> OffsetDateTime {
+        if std::thread::current().name() == Some("hookproof-write") {
+            self.0();
+        }
+        super::START
+    }
+}
+
+#[test]
+fn close_returns_when_the_last_transaction_is_over() {
+    let bench = Bench::new();
+    let (reached, release) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+    let clock = {
+        let (reached, release) = (reached.clone(), release.clone());
+        OnWriter(move || {
+            reached.wait();
+            release.wait();
+        })
+    };
+    let store = bench.builder().clock(clock).open().unwrap();
+    let is_closed = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let claiming = scope.spawn(|| block_on(store.claim(ask("e1"))));
+        reached.wait();
+        scope.spawn(|| {
+            store.close();
+            is_closed.store(true, Ordering::SeqCst);
+        });
+        while block_on(store.get(&super::key("e1"))).is_ok() {
+            std::thread::yield_now();
+        }
+        // The writer is in the midst of it, so this holds however long we look.
+        for _ in 0..50 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            assert!(!is_closed.load(Ordering::SeqCst));
+        }
+        release.wait();
+        // What was in its hand is written and answered.
+        match claiming.join().unwrap().unwrap() {
+            Claim::New(lease) => super::crash(lease),
+            other => panic!("{other:?}"),
+        }
+    });
+    assert!(!bench.path().with_extension("sqlite-wal").exists());
+}
+
+/// Nobody waits for ever for a thread that is gone, and the lock is not left behind.
+#[test]
+fn a_writer_that_panics_leaves_errors_and_no_lock() {
+    let bench = Bench::new();
+    let clock = OnWriter(|| panic!("a clock that breaks"));
+    let store = bench.builder().clock(clock).open().unwrap();
+    for _ in 0..2 {
+        let error = block_on(store.claim(ask("e1"))).unwrap_err();
+        assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+    }
+    assert_eq!(block_on(store.get(&super::key("e1"))).unwrap(), None);
+    store.close();
+    let other = bench.beside();
+    other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").unwrap();
+    super::crash(win(&bench.open(), "e1"));
 }
 
 fn settle_one(store: &SqliteStore) {

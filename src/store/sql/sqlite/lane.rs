@@ -150,3 +150,57 @@ impl Drop for ClosesLane {
         drop(left);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::Future,
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
+    use super::*;
+
+    fn now<F: Future>(future: F) -> Poll<F::Output> {
+        pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn closing_refuses_calls_and_keeps_what_was_left() {
+        let lane = Lane::new();
+        let before = lane.submit(Unwanted::Run, |_| Ok(()), |()| ());
+        lane.leave(|_| Ok(()));
+        lane.close();
+        let after = lane.submit(Unwanted::Run, |_| Ok(()), |()| ());
+        lane.leave(|_| Ok(()));
+        assert!(matches!(now(before), Poll::Ready(None)));
+        assert!(matches!(now(after), Poll::Ready(None)));
+        assert_eq!(lane.take(10).len(), 1);
+        assert!(lane.take(10).is_empty());
+    }
+
+    #[test]
+    fn calls_are_taken_in_order_and_bounded() {
+        let lane = Lane::new();
+        let mut answers: Vec<_> = (0..5)
+            .map(|n| lane.submit(Unwanted::Skip, |_| Ok(()), move |()| n))
+            .collect();
+        let calls = lane.take(3);
+        assert_eq!((calls.len(), lane.take(3).len()), (3, 2));
+        // Dropped without a run, a call ends its wait.
+        drop(calls);
+        assert!(matches!(now(answers.remove(0)), Poll::Ready(None)));
+    }
+
+    #[test]
+    fn a_call_is_told_why_it_could_not_run() {
+        let lane = Lane::new();
+        let answer = lane.submit(Unwanted::Run, |_| Ok(()), |()| ());
+        let busy = || StoreError::new(crate::store::StoreErrorKind::Busy);
+        for call in lane.take(1) {
+            call(Err(busy()))(Ok(()));
+        }
+        let told = now(answer);
+        assert!(matches!(told, Poll::Ready(Some(Err(error))) if error.kind() == busy().kind()));
+    }
+}
