@@ -99,6 +99,50 @@ fn a_call_that_fails_does_not_spoil_its_group() {
     assert_eq!(count(&other, "SELECT count(*) FROM webhook_receipt"), 3);
 }
 
+/// Some errors, such as a full disk, make SQLite undo the whole transaction by itself. What came
+/// before it in the group is then not written, and what comes after must not be written alone.
+#[test]
+fn a_transaction_that_the_engine_undoes_fails_its_group() {
+    let bench = Bench::new();
+    let store = bench.open_with_one_reader();
+    let other = bench.beside();
+    other
+        .execute_batch(
+            "CREATE TRIGGER undo BEFORE INSERT ON webhook_receipt WHEN NEW.event_id = 'e2' \
+             BEGIN SELECT RAISE(ROLLBACK, 'like a full disk'); END; BEGIN IMMEDIATE",
+        )
+        .unwrap();
+    let mut first = vec![store.claim(ask("e1"))];
+    at_the_writer(&store, &mut first);
+    let mut calls: Vec<_> = ["e2", "e3", "e4"]
+        .map(|id| store.claim(ask(id)))
+        .into_iter()
+        .collect();
+    at_the_writer(&store, &mut calls);
+    other.execute_batch("COMMIT").unwrap();
+
+    for (call, kind) in calls.into_iter().zip([
+        StoreErrorKind::Corrupt,
+        StoreErrorKind::Unavailable,
+        StoreErrorKind::Unavailable,
+    ]) {
+        assert_eq!(block_on(call).unwrap_err().kind(), kind);
+    }
+    // The first may have been a group of its own.
+    let written = match block_on(first.remove(0)) {
+        Ok(Claim::New(lease)) => {
+            super::crash(lease);
+            1
+        }
+        Ok(other) => panic!("{other:?}"),
+        Err(_) => 0,
+    };
+    let rows = "SELECT count(*) FROM webhook_receipt";
+    assert_eq!(count(&other, rows), written);
+    // The writer goes on.
+    super::crash(win(&store, "e3"));
+}
+
 /// Without the place where fences are remembered nothing is deleted and nothing is begun.
 #[test]
 fn a_lost_memory_of_fences_fails() {

@@ -89,7 +89,10 @@ impl Lane {
                 return Box::new(drop);
             }
             let done = verbs.and_then(work);
-            Box::new(move |committed| reply.send(committed.and(done).map(finish)))
+            Box::new(move |committed| {
+                // Its own error says more than that of the group that it brought down.
+                reply.send(done.and_then(|done| committed.map(|()| finish(done))));
+            })
         });
         self.push(call, AtClose::Refuse);
         answer
