@@ -10,6 +10,7 @@
 )]
 
 mod abandoned;
+mod deferred;
 mod faults;
 mod processes;
 mod quiet;

@@ -1,6 +1,6 @@
 //! The verbs on one connection: each is one statement, or several under one write lock.
 
-use rusqlite::{Connection, Params, Row, Statement, params};
+use rusqlite::{Connection, params};
 use time::OffsetDateTime;
 
 use crate::{
@@ -8,11 +8,14 @@ use crate::{
     event::EventKey,
     store::{
         Claim, Claiming, Fence, Lease, Receipt, Ruling, State, StoreError, StoreErrorKind,
-        StoredRow, Verdict, sql::found::Found,
+        StoredRow, Verdict,
     },
 };
 
-use super::statements as sql;
+use super::{
+    prepared::{Prepared, one},
+    statements as sql,
+};
 
 /// A connection with its prepared statements. Each is prepared when it is first needed.
 pub(super) struct Verbs<'c> {
@@ -28,19 +31,6 @@ pub(super) struct Verbs<'c> {
     save: Prepared<'c>,
     keep: Prepared<'c>,
     undo: Prepared<'c>,
-}
-
-/// Not rusqlite's own cache: its feature is not there over the whole range of versions.
-struct Prepared<'c>(&'static str, Option<Statement<'c>>);
-
-impl<'c> Prepared<'c> {
-    fn on(&mut self, connection: &'c Connection) -> rusqlite::Result<&mut Statement<'c>> {
-        let statement = match self.1.take() {
-            Some(statement) => statement,
-            None => connection.prepare(self.0)?,
-        };
-        Ok(self.1.insert(statement))
-    }
 }
 
 /// What a lease says of itself to the database.
@@ -72,7 +62,7 @@ pub(super) enum Ruled {
 
 impl<'c> Verbs<'c> {
     pub(super) fn new(connection: &'c Connection, clock: &'c dyn Clock) -> Self {
-        let prepared = |sql| Prepared(sql, None);
+        let prepared = Prepared::new;
         Self {
             connection,
             clock,
@@ -263,34 +253,4 @@ impl<'c> Verbs<'c> {
 pub(super) fn moment(clock: &dyn Clock) -> OffsetDateTime {
     let now = clock.now();
     from_micros(micros(now)).unwrap_or(now)
-}
-
-/// The row that a statement over one key returns, if any.
-fn one(
-    statement: &mut Statement<'_>,
-    params: impl Params,
-    key: &EventKey,
-) -> Result<Option<Receipt>, StoreError> {
-    let mut rows = statement.query(params)?;
-    let found = rows.next()?.map(found).transpose()?;
-    found.map(|found| found.receipt_of(key)).transpose()
-}
-
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    Ok(Found {
-        tenant: row.get(0)?,
-        provider: row.get(1)?,
-        event_id: row.get(2)?,
-        row: StoredRow {
-            fingerprint: row.get(3)?,
-            state: row.get(4)?,
-            attempts: row.get(5)?,
-            fence: row.get(6)?,
-            until: row.get(7)?,
-            received_at: row.get(8)?,
-            changed_at: row.get(9)?,
-            expires_at: row.get(10)?,
-            result: row.get(11)?,
-        },
-    })
 }
