@@ -23,6 +23,8 @@ pub use scheme::{Coverage, Scheme};
 pub use secrets::{
     MAX_KEYS, MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault, Secrets, SecretsError,
 };
+#[cfg(feature = "rusqlite")]
+pub use store::sql::SqliteStore;
 pub use store::{
     Claim, Claiming, Fence, IdempotencyStore, Lease, MemoryStore, Receipt, State, StoreError,
     Verdict,

@@ -1,0 +1,124 @@
+//! Every statement that SQLite runs, as it runs.
+//!
+//! Times are microseconds since 1970 by the process's clock. `lease_until - changed_at` is the full
+//! length of a lease or wait, which is what a clock that was set back is judged by.
+
+/// The schema's version, as recorded by [`SCHEMA`].
+pub(super) const VERSION: i64 = 1;
+
+/// Creates what is missing and changes nothing that is there.
+///
+/// The only index is on a column that is never updated. `fence` in the second table is the highest
+/// one of all rows that were ever deleted.
+pub(super) const SCHEMA: &str = "\
+CREATE TABLE IF NOT EXISTS webhook_receipt (
+  key         BLOB    NOT NULL PRIMARY KEY CHECK (length(key) = 16),
+  tenant      TEXT    NOT NULL,
+  provider    TEXT    NOT NULL,
+  event_id    TEXT    NOT NULL,
+  body_hash   BLOB    NOT NULL CHECK (length(body_hash) = 16),
+  state       INTEGER NOT NULL CHECK (state BETWEEN 0 AND 4),
+  attempts    INTEGER NOT NULL,
+  fence       INTEGER NOT NULL,
+  lease_until INTEGER,
+  received_at INTEGER NOT NULL,
+  changed_at  INTEGER NOT NULL,
+  expires_at  INTEGER NOT NULL,
+  result      BLOB
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS webhook_receipt_expires ON webhook_receipt (expires_at);
+CREATE TABLE IF NOT EXISTS webhook_receipt_meta (
+  one     INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+  version INTEGER NOT NULL,
+  fence   INTEGER NOT NULL
+) STRICT;
+INSERT INTO webhook_receipt_meta (one, version, fence) VALUES (1, 1, 0) ON CONFLICT DO NOTHING;
+";
+
+/// Whether [`SCHEMA`] was ever run.
+pub(super) const HAS_SCHEMA: &str =
+    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'webhook_receipt_meta'";
+
+pub(super) const READ_VERSION: &str = "SELECT version FROM webhook_receipt_meta";
+
+macro_rules! columns {
+    () => {
+        "tenant, provider, event_id, body_hash, state, attempts, fence, lease_until, received_at, \
+         changed_at, expires_at, result"
+    };
+}
+
+pub(super) const FIND: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM webhook_receipt WHERE key = ?1"
+);
+
+/// Inserts, or takes over what may be claimed, or returns nothing: `Receipt::first` and the first
+/// half of `Receipt::ruling`. The tests hold the two against each other.
+///
+/// 1 key, 2 tenant, 3 provider, 4 event id, 5 fingerprint, 6 now, 7 lease's end, 8 retention's
+/// end, 9 most attempts.
+pub(super) const CLAIM: &str = concat!(
+    "INSERT INTO webhook_receipt AS r (key, tenant, provider, event_id, body_hash, state, attempts, \
+        fence, lease_until, received_at, changed_at, expires_at, result) \
+     VALUES (?1, ?2, ?3, ?4, ?5, 1, 1, \
+        max(?6, min((SELECT fence FROM webhook_receipt_meta), 9223372036854775806) + 1), \
+        ?7, ?6, ?6, ?8, NULL) \
+     ON CONFLICT (key) DO UPDATE SET \
+        state = 1, attempts = min(r.attempts, 4294967294) + 1, \
+        fence = min(r.fence, 9223372036854775806) + 1, \
+        lease_until = excluded.lease_until, changed_at = excluded.changed_at, result = NULL \
+     WHERE r.tenant = excluded.tenant AND r.provider = excluded.provider \
+        AND r.event_id = excluded.event_id AND r.body_hash = excluded.body_hash \
+        AND (r.state = 0 OR (r.state = 3 OR (r.state = 1 AND r.attempts < ?9)) \
+           AND coalesce(r.lease_until <= ?6 \
+              OR r.lease_until - ?6 > 2 * (r.lease_until - r.changed_at), TRUE)) \
+     RETURNING ",
+    columns!()
+);
+
+/// Settles, renews, releases and buries: what only the holder of the last fence may write.
+///
+/// 1 key, 2 fence, 3 state, 4 until, 5 result, 6 now.
+pub(super) const CHANGE: &str = concat!(
+    "UPDATE webhook_receipt SET state = ?3, lease_until = ?4, result = ?5, changed_at = ?6 \
+     WHERE key = ?1 AND state = 1 AND fence = ?2 RETURNING ",
+    columns!()
+);
+
+/// Ends a lease that was dropped. 1 key, 2 fence, 3 now.
+pub(super) const GIVE_BACK: &str = "UPDATE webhook_receipt SET lease_until = ?3 \
+     WHERE key = ?1 AND state = 1 AND fence = ?2";
+
+pub(super) const FORGET: &str = concat!(
+    "DELETE FROM webhook_receipt WHERE key = ?1 RETURNING ",
+    columns!()
+);
+
+/// Oldest first, and never one whose lease is running. 1 now, 2 at most.
+pub(super) const PURGE: &str = "DELETE FROM webhook_receipt WHERE key IN (\
+        SELECT key FROM webhook_receipt WHERE expires_at <= ?1 AND NOT (state = 1 \
+           AND coalesce(lease_until > ?1 \
+              AND lease_until - ?1 <= 2 * (lease_until - changed_at), FALSE)) \
+        ORDER BY expires_at LIMIT ?2) \
+     RETURNING fence";
+
+/// Remembers the highest fence of deleted rows.
+pub(super) const REMEMBER: &str = "UPDATE webhook_receipt_meta SET fence = max(fence, ?1)";
+
+/// Takes the write lock and writes nothing.
+pub(super) const LOCK: &str = "UPDATE webhook_receipt_meta SET fence = fence WHERE FALSE";
+
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
+pub(super) const COMMIT: &str = "COMMIT";
+pub(super) const ROLLBACK: &str = "ROLLBACK";
+pub(super) const SAVE: &str = "SAVEPOINT hookproof";
+pub(super) const KEEP: &str = "RELEASE hookproof";
+pub(super) const UNDO: &str = "ROLLBACK TO hookproof";
+
+pub(super) const READ_JOURNAL: &str = "PRAGMA journal_mode";
+pub(super) const SET_WAL: &str = "PRAGMA journal_mode = WAL";
+pub(super) const SYNC_FULL: &str = "PRAGMA synchronous = FULL";
+pub(super) const SYNC_NORMAL: &str = "PRAGMA synchronous = NORMAL";
+pub(super) const READS_ONLY: &str = "PRAGMA query_only = TRUE";
