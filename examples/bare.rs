@@ -1,6 +1,7 @@
 //! The four calls without framework, runtime or database: verify → claim → dispatch → settle.
 //!
 //! `cargo run --example bare`
+#![allow(clippy::print_stdout, clippy::arithmetic_side_effects)]
 
 use std::{error::Error, time::Duration};
 

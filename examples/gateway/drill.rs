@@ -154,7 +154,7 @@ impl<'s> Drill<'s> {
 }
 
 /// Runs the drill; whether all came as expected.
-pub async fn run(server: &Server) -> Result<bool> {
+pub(crate) async fn run(server: &Server) -> Result<bool> {
     let mut drill = Drill::new(server);
     retries(&mut drill).await?;
     attacks(&mut drill).await?;

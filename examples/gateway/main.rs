@@ -8,6 +8,11 @@
 //!
 //! Secrets are for demonstration, and printed. Set `HOOKPROOF_SECRET_STRIPE` and the like (the
 //! provider's name in upper case, `-` as `_`) to use your own.
+#![allow(
+    clippy::print_stdout,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing
+)]
 
 mod drill;
 mod server;
@@ -85,6 +90,21 @@ async fn main() -> ExitCode {
     }
 }
 
+/// Ctrl-C, or what a supervisor sends, so that the temporary file goes either way.
+async fn stop_signal() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
+
 async fn run() -> Result<ExitCode, Box<dyn Error>> {
     let options = options()?;
     // Deleted with everything in it when this function ends.
@@ -116,7 +136,7 @@ async fn run() -> Result<ExitCode, Box<dyn Error>> {
     println!("\nTry it, twice or more (the signature is good for five minutes):\n");
     println!("{}\n", curl(&server)?);
     println!("Ctrl-C stops the gateway. Decisions:");
-    tokio::signal::ctrl_c().await?;
+    stop_signal().await?;
     server.stop().await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -29,7 +29,7 @@ use crate::{demo_secret, secret};
 
 /// What the gateway did: how often each event was acted on, and tried.
 #[derive(Debug, Default)]
-pub struct Actions(Mutex<HashMap<String, (u32, u32)>>);
+pub(crate) struct Actions(Mutex<HashMap<String, (u32, u32)>>);
 
 impl Actions {
     fn count(&self, event: &str, done: bool) {
@@ -43,7 +43,7 @@ impl Actions {
     }
 
     /// How many actions were completed in all, and how many attempts were made.
-    pub fn totals(&self) -> (u32, u32) {
+    pub(crate) fn totals(&self) -> (u32, u32) {
         let all = self
             .0
             .lock()
@@ -61,7 +61,7 @@ struct App {
     log: bool,
 }
 
-pub struct Server {
+pub(crate) struct Server {
     address: SocketAddr,
     actions: Arc<Actions>,
     stop: oneshot::Sender<()>,
@@ -141,7 +141,11 @@ fn answer(status: u16, retry_after: Option<u64>, body: &[u8]) -> Response {
 
 impl Server {
     /// Listens on a loopback port, `0` for a free one.
-    pub async fn start(file: &FilePath, port: u16, log: bool) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn start(
+        file: &FilePath,
+        port: u16,
+        log: bool,
+    ) -> Result<Self, Box<dyn Error>> {
         let store = Arc::new(SqliteStore::open(file)?);
         let mut gates = Gates::new();
         for &scheme in scheme::ALL {
@@ -175,16 +179,16 @@ impl Server {
         })
     }
 
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    pub fn actions(&self) -> &Actions {
+    pub(crate) fn actions(&self) -> &Actions {
         &self.actions
     }
 
     /// Finishes what is under way and frees the port.
-    pub async fn stop(self) -> Result<(), Box<dyn Error>> {
+    pub(crate) async fn stop(self) -> Result<(), Box<dyn Error>> {
         let _ = self.stop.send(());
         self.running.await??;
         Ok(())
