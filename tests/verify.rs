@@ -448,3 +448,50 @@ fn headers_are_taken_from_one_family() {
     mixed[0].0 = mixed[0].0.replace("svix-", "webhook-");
     assert!(delivery_key(&mixed).is_err());
 }
+
+/// One header for each active key: any match is enough, and the bounds hold over all of them.
+#[test]
+fn signatures_may_be_in_several_headers() {
+    const SECOND: Slot = Slot::header("X-Sig-2").list(b',');
+    const THIRD: Slot = Slot::header("X-Sig-3").list(b',');
+    const SEVERAL: Scheme = Scheme::new("several", Mac::HmacSha256)
+        .signature(Slot::header("X-Sig-1").list(b','), Encoding::Hex)
+        .more_signatures(&[SECOND, THIRD])
+        .content(&[Part::Body]);
+    let secrets = Secrets::new(&SEVERAL, [NEW]).unwrap();
+    let tag = |secret| {
+        sign(&SEVERAL, secret, b"{}", NOW).unwrap().headers[0]
+            .1
+            .clone()
+    };
+    let (good, bad) = (tag(NEW), tag(OLD));
+    let accepts =
+        |headers: &[(&str, &String)]| hookproof::verify(b"{}", &headers, &secrets, NOW).map(|_| ());
+    assert!(accepts(&[("X-Sig-1", &good)]).is_ok());
+    assert!(accepts(&[("X-Sig-1", &bad), ("X-Sig-3", &good)]).is_ok());
+    assert!(accepts(&[("X-Sig-2", &good), ("X-Sig-1", &"zz".into())]).is_ok());
+    assert!(accepts(&[("X-Sig-2", &good)]).is_ok());
+    let invalid = accepts(&[("X-Sig-1", &bad), ("X-Sig-2", &bad)])
+        .unwrap_err()
+        .kind();
+    assert_eq!(invalid, RejectionKind::Invalid(Invalid::Signature));
+    let missing = accepts(&[]).unwrap_err().kind();
+    assert_eq!(
+        missing,
+        RejectionKind::Malformed(Malformed::MissingHeader("X-Sig-1"))
+    );
+    let repeated = accepts(&[("X-Sig-1", &good), ("X-Sig-2", &bad), ("x-sig-2", &bad)]);
+    let repeated = repeated.unwrap_err().kind();
+    assert_eq!(
+        repeated,
+        RejectionKind::Malformed(Malformed::RepeatedHeader("X-Sig-2"))
+    );
+    let many = vec![bad.clone(); 8].join(",");
+    assert!(accepts(&[("X-Sig-1", &many), ("X-Sig-2", &many)]).is_err());
+    let too_many = accepts(&[("X-Sig-1", &good), ("X-Sig-2", &many), ("X-Sig-3", &many)]);
+    let too_many = too_many.unwrap_err().kind();
+    assert_eq!(
+        too_many,
+        RejectionKind::Malformed(Malformed::TooManySignatures("X-Sig-1"))
+    );
+}

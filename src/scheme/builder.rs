@@ -17,6 +17,7 @@ impl Scheme {
             mac,
             encoding: Encoding::Hex,
             signature: None,
+            more_signatures: &[],
             content: &[],
             timestamp: None,
             tolerance: DEFAULT_TOLERANCE,
@@ -57,6 +58,16 @@ impl Scheme {
         Self {
             signature: Some(slot),
             encoding,
+            ..self
+        }
+    }
+
+    /// Further headers that hold signatures in the same encoding, such as one per active key. Any
+    /// of the headers may be missing, but not all; one match is enough.
+    #[must_use]
+    pub const fn more_signatures(self, slots: &'static [Slot]) -> Self {
+        Self {
+            more_signatures: slots,
             ..self
         }
     }
@@ -212,6 +223,11 @@ impl Scheme {
     /// Where the signature is; `None` only in a scheme that [`check`](Self::check) refuses.
     pub const fn signature_slot(&self) -> Option<Slot> {
         self.signature
+    }
+
+    /// The further places of signatures; see [`Scheme::more_signatures`].
+    pub const fn more_signature_slots(&self) -> &'static [Slot] {
+        self.more_signatures
     }
 
     /// The parts of the signed content.

@@ -66,6 +66,7 @@ impl Scheme {
         let signature = self.signature.ok_or(SchemeError::NoSignature)?;
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
         let mut names = vec![self.name, self.provider, signature.name()];
+        names.extend(self.more_signatures.iter().map(Slot::name));
         names.extend(self.key_id);
         names.extend(self.delivery_id_header());
         names.extend(self.content.iter().filter_map(|part| match part {

@@ -208,6 +208,7 @@ pub struct Scheme {
     pub(crate) mac: Mac,
     pub(crate) encoding: Encoding,
     pub(crate) signature: Option<Slot>,
+    pub(crate) more_signatures: &'static [Slot],
     pub(crate) content: &'static [Part],
     pub(crate) timestamp: Option<(Stamp, Unit)>,
     pub(crate) tolerance: Duration,

@@ -4,6 +4,7 @@ mod mac;
 mod owned;
 mod read;
 mod rejection;
+mod signatures;
 mod stamp;
 mod verified;
 
@@ -16,9 +17,11 @@ pub use rejection::{Invalid, Malformed, Rejection, RejectionKind};
 pub use verified::Verified;
 pub(crate) use verified::printable;
 
+use signatures::Signatures;
+
 use crate::{
     headers::Headers,
-    scheme::{MAX_PARTS, MAX_SIGNATURES, Scheme, Slot, Stamp},
+    scheme::{MAX_PARTS, Stamp},
     secrets::{Key, Secrets},
 };
 
@@ -27,8 +30,8 @@ use crate::{
 /// Finds and reads the headers (bounded), computes the MAC over the exact bytes, lets it compare
 /// every candidate in constant time, and judges the age last, so that [`Rejection::Stale`] always
 /// means *authentic but late*. Reads no clock, does no I/O, and allocates nothing when an HMAC
-/// delivery is accepted (a time inside a JSON body costs the parser's stack of open brackets). At most one MAC per key in the ring is computed, whatever the header
-/// holds.
+/// delivery is accepted (a time inside a JSON body costs the parser's stack of open brackets). At
+/// most one MAC per key in the ring is computed, whatever the header holds.
 ///
 /// `raw_body` are the bytes as they came over the wire, before any decoding or parsing. `now` is
 /// the caller's clock.
@@ -74,13 +77,10 @@ fn verify_any<'a>(
     let reader = Reader::new(scheme, headers);
 
     // Everything that can be read is read, and bounded, before anything is hashed.
-    let slot = scheme.signature.as_ref();
-    let slot = slot.ok_or(Malformed::NoSignature(""))?;
-    let header = reader.one(slot.name())?;
+    let signatures = Signatures::read(reader)?;
     let mut parts: [&[u8]; MAX_PARTS] = [&[]; MAX_PARTS];
-    let header_stamp = reader.parts(&mut parts, raw_body, (slot.name(), header))?;
+    let header_stamp = reader.parts(&mut parts, raw_body, signatures.first())?;
     let parts = parts.get(..scheme.parts().len()).unwrap_or_default();
-    let signatures = Signatures::read(scheme, slot, header)?;
     let named = match scheme.key_id_header() {
         Some(header) => reader.optional(header)?,
         None => None,
@@ -105,44 +105,6 @@ fn verify_any<'a>(
         Ok(verified())
     } else {
         Err(Rejection::Stale(Box::new(StaleDelivery::keep(&verified()))))
-    }
-}
-
-/// The signatures in a header: not too many, and at least one whose length is right.
-struct Signatures<'h> {
-    slot: &'static Slot,
-    header: &'h [u8],
-    /// The usual case, which need not be cut out again for every key.
-    only: Option<&'h [u8]>,
-}
-
-impl<'h> Signatures<'h> {
-    /// Refuses, before any hashing, a header with too many signatures or with none that could be
-    /// one.
-    fn read(scheme: &Scheme, slot: &'static Slot, header: &'h [u8]) -> Result<Self, Malformed> {
-        let mut found = 0_usize;
-        let mut plausible = false;
-        let mut only = None;
-        for item in slot.items(header) {
-            found = found.saturating_add(1);
-            plausible |= mac::plausible(scheme.mac(), scheme.encoding(), item);
-            only = (found == 1).then_some(item);
-        }
-        if found > MAX_SIGNATURES {
-            Err(Malformed::TooManySignatures(slot.name()))
-        } else if plausible {
-            Ok(Self { slot, header, only })
-        } else {
-            Err(Malformed::NoSignature(slot.name()))
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &'h [u8]> {
-        let several = match self.only {
-            Some(_) => None,
-            None => Some(self.slot.items(self.header)),
-        };
-        self.only.into_iter().chain(several.into_iter().flatten())
     }
 }
 
@@ -188,7 +150,7 @@ fn matching_key<'s>(
     Err(match (in_force, tried, decoded) {
         (false, _, _) => Invalid::NoKeyInForce.into(),
         (true, false, _) => Invalid::UnknownKey.into(),
-        (true, true, false) => Malformed::NoSignature(signatures.slot.name()).into(),
+        (true, true, false) => Malformed::NoSignature(signatures.header_name()).into(),
         (true, true, true) => Invalid::Signature.into(),
     })
 }

@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         &self,
         parts: &mut [&'a [u8]; MAX_PARTS],
         body: &'a [u8],
-        known: (&'static str, &'a [u8]),
+        known: (&'static str, Option<&'a [u8]>),
     ) -> Result<Option<i128>, Malformed> {
         let mut header_stamp = None;
         let mut wanted = self.scheme.parts();
@@ -106,10 +106,9 @@ impl<'a> Reader<'a> {
                     let Some((Stamp::Slot(slot), unit)) = self.scheme.timestamp_source() else {
                         return Err(Malformed::Timestamp);
                     };
-                    let header = if slot.name().eq_ignore_ascii_case(known.0) {
-                        known.1
-                    } else {
-                        self.one(slot.name())?
+                    let header = match known.1 {
+                        Some(header) if slot.name().eq_ignore_ascii_case(known.0) => header,
+                        _ => self.one(slot.name())?,
                     };
                     let text = slot.single(header).ok_or(Malformed::Timestamp)?;
                     header_stamp = Some(stamp::parse(text, unit).ok_or(Malformed::Timestamp)?);

@@ -1,0 +1,81 @@
+//! The signatures of one request.
+
+use crate::scheme::{MAX_SIGNATURES, Slot};
+
+use super::{Malformed, Reader, mac};
+
+/// The signatures in a request's headers: not too many, and at least one whose length is right.
+pub(super) struct Signatures<'h> {
+    reader: Reader<'h>,
+    slot: &'static Slot,
+    header: Option<&'h [u8]>,
+    /// The usual case, which need not be cut out again for every key.
+    only: Option<&'h [u8]>,
+}
+
+impl<'h> Signatures<'h> {
+    /// Refuses, before any hashing, what has too many signatures or none that could be one.
+    pub(super) fn read(reader: Reader<'h>) -> Result<Self, Malformed> {
+        let scheme = reader.scheme;
+        let slot = scheme.signature.as_ref();
+        let slot = slot.ok_or(Malformed::NoSignature(""))?;
+        let header = reader.optional(slot.name())?;
+        let mut headers = usize::from(header.is_some());
+        for slot in scheme.more_signatures {
+            headers = headers.saturating_add(usize::from(reader.optional(slot.name())?.is_some()));
+        }
+        if headers == 0 {
+            return Err(Malformed::MissingHeader(slot.name()));
+        }
+        let mut signatures = Self {
+            reader,
+            slot,
+            header,
+            only: None,
+        };
+        let mut found = 0_usize;
+        let mut plausible = false;
+        let mut only = None;
+        for item in signatures.cut() {
+            found = found.saturating_add(1);
+            plausible |= mac::plausible(scheme.mac(), scheme.encoding(), item);
+            only = (found == 1).then_some(item);
+        }
+        signatures.only = only;
+        if found > MAX_SIGNATURES {
+            Err(Malformed::TooManySignatures(slot.name()))
+        } else if plausible {
+            Ok(signatures)
+        } else {
+            Err(Malformed::NoSignature(slot.name()))
+        }
+    }
+
+    /// The first signature header, which the timestamp may be in as well.
+    pub(super) fn first(&self) -> (&'static str, Option<&'h [u8]>) {
+        (self.slot.name(), self.header)
+    }
+
+    pub(super) fn header_name(&self) -> &'static str {
+        self.slot.name()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'h [u8]> {
+        let several = match self.only {
+            Some(_) => None,
+            None => Some(self.cut()),
+        };
+        self.only.into_iter().chain(several.into_iter().flatten())
+    }
+
+    fn cut(&self) -> impl Iterator<Item = &'h [u8]> + use<'h> {
+        let (reader, first) = (self.reader, (self.slot, self.header));
+        let more = reader.scheme.more_signatures.iter();
+        // Looked up again rather than kept, since hardly any scheme has more than one.
+        let more = more.map(move |slot| (slot, reader.optional(slot.name()).ok().flatten()));
+        std::iter::once(first)
+            .chain(more)
+            .filter_map(|(slot, header)| Some(slot.items(header?)))
+            .flatten()
+    }
+}
