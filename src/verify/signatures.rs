@@ -20,13 +20,6 @@ impl<'h> Signatures<'h> {
         let slot = scheme.signature.as_ref();
         let slot = slot.ok_or(Malformed::NoSignature(""))?;
         let header = reader.optional(slot.name())?;
-        let mut headers = usize::from(header.is_some());
-        for slot in scheme.more_signatures {
-            headers = headers.saturating_add(usize::from(reader.optional(slot.name())?.is_some()));
-        }
-        if headers == 0 {
-            return Err(Malformed::MissingHeader(slot.name()));
-        }
         let mut signatures = Self {
             reader,
             slot,
@@ -36,10 +29,24 @@ impl<'h> Signatures<'h> {
         let mut found = 0_usize;
         let mut plausible = false;
         let mut only = None;
-        for item in signatures.cut() {
+        let mut count = |item| {
             found = found.saturating_add(1);
             plausible |= mac::plausible(scheme.mac(), scheme.encoding(), item);
             only = (found == 1).then_some(item);
+        };
+        match (header, scheme.more_signatures) {
+            (None, []) => return Err(Malformed::MissingHeader(slot.name())),
+            (Some(header), []) => slot.items(header).for_each(count),
+            (_, more) => {
+                let mut missing = header.is_none();
+                for slot in more {
+                    missing &= reader.optional(slot.name())?.is_none();
+                }
+                if missing {
+                    return Err(Malformed::MissingHeader(slot.name()));
+                }
+                signatures.cut().for_each(&mut count);
+            }
         }
         signatures.only = only;
         if found > MAX_SIGNATURES {
