@@ -3,7 +3,10 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
     time::Duration,
 };
 
@@ -31,6 +34,8 @@ pub struct MemoryStoreBuilder {
 
 struct Inner {
     rows: Mutex<HashMap<[u8; 16], Receipt>>,
+    /// The highest fence among the rows that are gone; read and raised under the lock of `rows`.
+    used: AtomicI64,
     capacity: usize,
     clock: Arc<dyn Clock>,
     on_abandoned: Arc<dyn OnAbandoned>,
@@ -103,6 +108,7 @@ impl MemoryStoreBuilder {
         MemoryStore {
             inner: Arc::new(Inner {
                 rows,
+                used: AtomicI64::new(0),
                 capacity,
                 clock,
                 on_abandoned,
@@ -124,7 +130,10 @@ impl Inner {
             None if rows.len() >= self.capacity => {
                 return Err(StoreError::new(StoreErrorKind::Full));
             }
-            None => Ruling::Take(Receipt::first(&claiming, now, Fence(0))),
+            None => {
+                let used = Fence(self.used.load(Ordering::Relaxed));
+                Ruling::Take(Receipt::first(&claiming, now, used))
+            }
         };
         Ok(match ruling {
             Ruling::Answer(claim) => claim,
@@ -138,6 +147,12 @@ impl Inner {
                 Claim::New(lease)
             }
         })
+    }
+
+    fn remove(&self, rows: &mut HashMap<[u8; 16], Receipt>, key: &[u8; 16]) -> Option<Receipt> {
+        let row = rows.remove(key)?;
+        self.used.fetch_max(row.fence.0, Ordering::Relaxed);
+        Some(row)
     }
 
     fn change(&self, lease: &Lease, change: impl FnOnce(&mut Receipt)) -> Option<Receipt> {
@@ -228,7 +243,8 @@ impl IdempotencyStore for MemoryStore {
         &'a self,
         key: &'a EventKey,
     ) -> StoreFuture<'a, Result<Option<Receipt>, StoreError>> {
-        ready(Ok(self.inner.rows().remove(key.digest())))
+        let mut rows = self.inner.rows();
+        ready(Ok(self.inner.remove(&mut rows, key.digest())))
     }
 
     fn purge(&self, at_most: usize) -> StoreFuture<'_, Result<usize, StoreError>> {
@@ -241,7 +257,7 @@ impl IdempotencyStore for MemoryStore {
             .map(|row| *row.key.digest())
             .collect();
         for key in &old {
-            rows.remove(key);
+            self.inner.remove(&mut rows, key);
         }
         ready(Ok(old.len()))
     }
