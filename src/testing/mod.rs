@@ -2,6 +2,7 @@
 //! [`verify`](crate::verify), a clock to turn by hand, and the conformance suite of stores.
 
 mod clock;
+pub mod conformance;
 mod executor;
 mod sign;
 
