@@ -1,5 +1,5 @@
 //! What SQLite in particular must get right: threads, processes, locks, crashes, the caller's
-//! transaction, the schema. The contract itself is the conformance suite.
+//! transaction, the schema. The contract itself is in `conformance.rs`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,6 +10,7 @@
 )]
 
 mod abandoned;
+mod conformance;
 mod deferred;
 mod faults;
 mod processes;
@@ -21,13 +22,12 @@ mod transactions;
 use std::{
     future::Future,
     path::{Path, PathBuf},
-    pin::{Pin, pin},
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread},
+    task::{Context, Waker},
     time::Duration,
 };
 
@@ -37,7 +37,7 @@ use hookproof::{
         Abandoned, OnAbandoned,
         sql::{SqliteStoreBuilder, Synchronous},
     },
-    testing::ManualClock,
+    testing::{ManualClock, conformance::block_on},
 };
 use rusqlite::Connection;
 use time::{OffsetDateTime, macros::datetime};
@@ -159,25 +159,6 @@ fn count(connection: &Connection, sql: &str) -> i64 {
 /// A lease of a kind that [`Lease::until`] cannot be shown to reach: left for dead by a crash.
 fn crash(lease: Lease) {
     std::mem::forget(lease);
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
 }
 
 /// Polls a call once, which hands it over to the store.
