@@ -37,7 +37,7 @@ use hookproof::{
         Abandoned, OnAbandoned,
         sql::{SqliteStoreBuilder, Synchronous},
     },
-    testing::{ManualClock, conformance::block_on},
+    testing::{ManualClock, block_on},
 };
 use rusqlite::Connection;
 use time::{OffsetDateTime, macros::datetime};
