@@ -8,7 +8,7 @@ use crate::{
     verify::{Verified, VerifiedBuf},
 };
 
-/// An authentic event that is yours to act on, as a [`Gate`] hands it to the handler.
+/// An authentic event that is yours to act on, as a [`Gate`](super::Gate) hands it to the handler.
 ///
 /// It owns a copy of the delivery, which costs one copy of the body per event that is acted on,
 /// and lets handlers be `Send`, spawn tasks and outlive the request.
