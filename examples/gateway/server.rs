@@ -87,9 +87,9 @@ fn gate(
     Ok(match (scheme.mac(), scheme.id_source()) {
         // No id in a header either. What the body says is the application's to choose; for a
         // demonstration, equal bodies are the same event.
-        (Mac::Token, IdSource::None) => gate.key_by(|delivery, tenant| {
+        (Mac::Token, IdSource::None) => gate.key_by(move |delivery, tenant| {
             let hash = STANDARD.encode(Sha256::digest(delivery.body()));
-            EventKey::business(tenant, "demo-body", &hash)
+            EventKey::business(tenant, "demo-body", &format!("{} {hash}", scheme.name()))
         }),
         // Nothing is signed, so nothing better than the unsigned id can be had. Whoever sees one
         // request has the token as well.
