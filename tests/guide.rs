@@ -75,7 +75,7 @@ fn section(out: &mut String, scheme: &Scheme) {
             content.join(" ")
         },
     );
-    line("secret", secret(scheme.secret_format()).into());
+    line("secret", secret(scheme.secret_format()));
     if let Some((stamp, unit)) = scheme.timestamp_source() {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
@@ -172,11 +172,12 @@ fn part(part: &Part) -> String {
     }
 }
 
-fn secret(format: SecretFormat) -> &'static str {
+fn secret(format: SecretFormat) -> String {
     match format {
-        SecretFormat::Text => "the text as it is shown",
-        SecretFormat::Base64 { .. } => "base64 after an optional `whsec_`",
-        SecretFormat::Hex => "hex",
+        SecretFormat::Text => "the text as it is shown".into(),
+        SecretFormat::Base64 { prefix: "" } => "base64".into(),
+        SecretFormat::Base64 { prefix } => format!("base64 after an optional `{prefix}`"),
+        SecretFormat::Hex => "hex".into(),
         _ => panic!("a new format needs a name here"),
     }
 }

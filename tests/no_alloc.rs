@@ -29,15 +29,21 @@ fn verify_does_not_allocate() {
     let body = format!(r#"{{"id":"evt_1","a":[1,{{}}],"webhookTimestamp":{millis}}}"#);
     for scheme in scheme::ALL {
         let (old, new) = match scheme.secret_format() {
-            scheme::SecretFormat::Base64 { .. } => (
-                "whsec_b3RoZXIta2V5LW90aGVyLWtleS1vdGhlci1rZXkh",
-                "whsec_c3RhbmRhcmQtd2ViaG9va3Mtc2VjcmV0LW9uZS0zMmI=",
+            scheme::SecretFormat::Base64 { prefix } => (
+                format!("{prefix}b3RoZXIta2V5LW90aGVyLWtleS1vdGhlci1rZXkh"),
+                format!("{prefix}c3RhbmRhcmQtd2ViaG9va3Mtc2VjcmV0LW9uZS0zMmI="),
             ),
-            _ => ("the-old-secret-of-the-two", "the-new-secret-of-the-two"),
+            _ => (
+                "the-old-secret-of-the-two".into(),
+                "the-new-secret-of-the-two".into(),
+            ),
         };
         let secrets = Secrets::new(
             scheme,
-            [Secret::from(old).key_id("1"), Secret::from(new).key_id("2")],
+            [
+                Secret::from(old).key_id("1"),
+                Secret::from(new.clone()).key_id("2"),
+            ],
         )
         .unwrap();
         let good = Signer::new(scheme, new)

@@ -21,18 +21,35 @@ macro_rules! catalog {
 }
 
 mod body;
+mod shared;
+mod stamped_a_k;
+mod stamped_l_z;
 mod standard;
+mod standard_named;
 mod timed;
 mod token;
 
 pub use body::*;
+pub use shared::*;
+pub use stamped_a_k::*;
+pub use stamped_l_z::*;
 pub use standard::*;
+pub use standard_named::*;
 pub use timed::*;
 pub use token::*;
 
 use super::Scheme;
 
-const FILES: &[&[&Scheme]] = &[timed::ROWS, standard::ROWS, body::ROWS, token::ROWS];
+const FILES: &[&[&Scheme]] = &[
+    timed::ROWS,
+    standard::ROWS,
+    body::ROWS,
+    token::ROWS,
+    standard_named::ROWS,
+    stamped_a_k::ROWS,
+    stamped_l_z::ROWS,
+    shared::ROWS,
+];
 
 /// Every row of the catalogue, by name in [`Scheme::by_name`].
 pub const ALL: &[&Scheme] = &join::<{ count() }>();
