@@ -62,10 +62,11 @@ use shards::Shards;
 /// receipt is ever dropped to make room, since that would let its event be acted on again. So
 /// capacity must be more than the events of one retention, unless many of them are the same.
 ///
-/// A settled receipt without a result takes no more than 64 bytes of heap, so the default capacity
-/// comes to 64 MB. A result or reason takes its own length and up to 60 bytes more. Up to 130 bytes
-/// more are taken by a lease that was renewed or is not the event's first, a failed attempt that
-/// waits, more than 255 attempts, and a retention that is not in whole seconds or beyond 136 years.
+/// A settled receipt without a result takes no more than 64 bytes of heap, once a tenth of the
+/// capacity is used; the default capacity comes to 64 MB. A result or reason takes its own length
+/// and up to 60 bytes more. Up to 130 bytes more are taken by a lease that was renewed or is not
+/// the event's first, a failed attempt that waits, more than 255 attempts, and a retention that is
+/// not in whole seconds or beyond 136 years.
 /// Room is used again and not given back.
 ///
 /// The tenant, provider and id of a key are not kept, only its digest, 128 bits of SHA-256. The
