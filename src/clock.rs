@@ -43,12 +43,25 @@ pub(crate) fn between(from: OffsetDateTime, to: OffsetDateTime) -> std::time::Du
     }
 }
 
-/// Microseconds since 1970, as databases keep them; saturating.
+/// Microseconds since 1970, as databases keep them; rounded down, saturating.
 pub(crate) fn micros(at: OffsetDateTime) -> i64 {
-    i64::try_from(at.unix_timestamp_nanos().div_euclid(1000)).unwrap_or(i64::MAX)
+    // Not by way of nanoseconds: a 128-bit division takes longer than all of this.
+    at.unix_timestamp()
+        .saturating_mul(1_000_000)
+        .saturating_add(at.microsecond().into())
 }
 
 /// The inverse of [`micros`], where a date can be written for it.
 pub(crate) fn from_micros(micros: i64) -> Option<OffsetDateTime> {
     OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros).saturating_mul(1000)).ok()
+}
+
+/// [`after`] in [`micros`].
+pub(crate) fn micros_after(at: i64, while_: std::time::Duration) -> i64 {
+    /// The last microsecond of the year 9999.
+    const LAST: i64 = 253_402_300_799_999_999;
+    let later = i64::try_from(while_.as_micros()).ok();
+    later
+        .and_then(|later| at.checked_add(later))
+        .map_or(LAST, |at| at.min(LAST))
 }

@@ -1,6 +1,6 @@
 //! Which event a delivery tells of, from signed bytes only.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use sha2::{Digest, Sha256};
 
@@ -28,9 +28,10 @@ pub const MAX_TENANT_BYTES: usize = 255;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct EventKey {
     digest: [u8; 16],
-    tenant: Box<str>,
-    provider: Box<str>,
-    id: Box<str>,
+    /// Tenant, provider and id. Shared, since receipts, leases and claims of an event all carry it.
+    text: Option<Arc<str>>,
+    tenant_end: usize,
+    provider_end: usize,
 }
 
 /// Why a delivery has no event key. It is authentic all the same.
@@ -72,6 +73,16 @@ impl EventKey {
         Self::make(tenant, namespace, id)
     }
 
+    /// A key whose readable parts are not known, for a store that keeps none.
+    pub(crate) fn nameless(digest: [u8; 16]) -> Self {
+        Self {
+            digest,
+            text: None,
+            tenant_end: 0,
+            provider_end: 0,
+        }
+    }
+
     pub(crate) fn make(tenant: &str, provider: &str, id: &str) -> Result<Self, KeyError> {
         if !bearable(tenant, MAX_TENANT_BYTES) {
             return Err(KeyError::BadScope);
@@ -83,12 +94,11 @@ impl EventKey {
         for part in ["1", tenant, provider, id] {
             feed(&mut hash, part.as_bytes());
         }
-        let digest = first_half(hash);
         Ok(Self {
-            digest,
-            tenant: tenant.into(),
-            provider: provider.into(),
-            id: id.into(),
+            digest: first_half(hash),
+            text: Some([tenant, provider, id].concat().into()),
+            tenant_end: tenant.len(),
+            provider_end: tenant.len().saturating_add(provider.len()),
         })
     }
 
@@ -99,18 +109,23 @@ impl EventKey {
 
     /// The tenant; empty in a single-tenant service.
     pub fn tenant(&self) -> &str {
-        &self.tenant
+        self.text().get(..self.tenant_end).unwrap_or_default()
     }
 
     /// The provider, or the namespace of a business key.
     pub fn provider(&self) -> &str {
-        &self.provider
+        let provider = self.tenant_end..self.provider_end;
+        self.text().get(provider).unwrap_or_default()
     }
 
     /// The event id: the provider's, or `content:` and a hash where the signed content names the
     /// event. Has no control characters.
     pub fn id(&self) -> &str {
-        &self.id
+        self.text().get(self.provider_end..).unwrap_or_default()
+    }
+
+    fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
     }
 
     /// An idempotency key for a downstream call, stable over all attempts of this event. See
@@ -129,7 +144,9 @@ impl fmt::Debug for EventKey {
         write!(
             f,
             "EventKey({:?}/{:?}/{:?})",
-            self.tenant, self.provider, self.id
+            self.tenant(),
+            self.provider(),
+            self.id()
         )
     }
 }

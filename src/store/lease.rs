@@ -1,6 +1,6 @@
 //! The right to act on one event, for a while.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, io::Write as _, sync::Arc, time::Duration};
 
 use time::OffsetDateTime;
 
@@ -45,7 +45,9 @@ pub struct Stderr;
 
 impl OnAbandoned for Stderr {
     fn abandoned(&self, lease: &Abandoned<'_>) {
-        eprintln!("hookproof: {lease}");
+        // Not `eprintln!`, which panics if standard error is closed, and a lease may be dropped by a
+        // panic already.
+        let _ = writeln!(std::io::stderr(), "hookproof: {lease}");
     }
 }
 
@@ -74,10 +76,21 @@ impl Lease {
     /// For stores only: hands out the lease that a won claim stands for. Calling this anywhere
     /// else forges a right that no database granted.
     pub fn issue(claiming: Claiming, won: &Receipt, on_abandoned: Arc<dyn OnAbandoned>) -> Self {
+        let until = won.until.unwrap_or(won.changed_at);
+        Self::new(claiming, won.fence, won.attempts, until, on_abandoned)
+    }
+
+    pub(super) fn new(
+        claiming: Claiming,
+        fence: Fence,
+        attempt: u32,
+        until: OffsetDateTime,
+        on_abandoned: Arc<dyn OnAbandoned>,
+    ) -> Self {
         Self {
-            fence: won.fence,
-            attempt: won.attempts,
-            until: won.until.unwrap_or(won.changed_at),
+            fence,
+            attempt,
+            until,
             max_attempts: claiming.max_attempts,
             key: claiming.key,
             on_abandoned: Some(on_abandoned),
