@@ -63,6 +63,18 @@ fn section(out: &mut String, scheme: &Scheme) {
             place(slot)
         ),
     );
+    let more = scheme.more_signature_slots();
+    match more {
+        [] => {}
+        [first, between @ .., last] if between.len() > 2 => line(
+            "further signatures",
+            format!("{}, and so on to {}", place(*first), place(*last)),
+        ),
+        _ => {
+            let places: Vec<_> = more.iter().copied().map(place).collect();
+            line("further signatures", places.join(", "));
+        }
+    }
     if let Some((ours, other)) = scheme.header_families() {
         line("second header family", format!("`{other}…` for `{ours}…`"));
     }
@@ -75,7 +87,7 @@ fn section(out: &mut String, scheme: &Scheme) {
             content.join(" ")
         },
     );
-    line("secret", secret(scheme.secret_format()).into());
+    line("secret", secret(scheme.secret_format()));
     if let Some((stamp, unit)) = scheme.timestamp_source() {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
@@ -106,10 +118,14 @@ fn section(out: &mut String, scheme: &Scheme) {
         stability(scheme.content_stability()),
     );
     if let Some(horizon) = scheme.known_retry_horizon() {
-        let hours = horizon.as_secs() / 3600;
+        let (hours, minutes) = (horizon.as_secs() / 3600, horizon.as_secs() / 60);
+        let time = match hours {
+            0 => format!("{minutes} min"),
+            _ => format!("{hours} h"),
+        };
         line(
             "retries end after",
-            format!("about {hours} h; receipts are kept 30 days by default"),
+            format!("about {time}; receipts are kept 30 days by default"),
         );
     }
     if let Some(why) = scheme.ambiguity() {
@@ -172,11 +188,12 @@ fn part(part: &Part) -> String {
     }
 }
 
-fn secret(format: SecretFormat) -> &'static str {
+fn secret(format: SecretFormat) -> String {
     match format {
-        SecretFormat::Text => "the text as it is shown",
-        SecretFormat::Base64 { .. } => "base64 after an optional `whsec_`",
-        SecretFormat::Hex => "hex",
+        SecretFormat::Text => "the text as it is shown".into(),
+        SecretFormat::Base64 { prefix: "" } => "base64".into(),
+        SecretFormat::Base64 { prefix } => format!("base64 after an optional `{prefix}`"),
+        SecretFormat::Hex => "hex".into(),
         _ => panic!("a new format needs a name here"),
     }
 }

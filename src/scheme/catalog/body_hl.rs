@@ -1,5 +1,7 @@
 //! A MAC over the body alone: providers from H to L.
 
+use std::time::Duration;
+
 use super::over_body;
 use crate::scheme::{Encoding, Evidence, IdSource, Mac, Scheme, Slot, Source, Stability};
 
@@ -73,6 +75,7 @@ catalog! {
     )
     .id(IdSource::Header("X-Atlassian-Webhook-Identifier"))
     .event_type(Source::Json("/webhookEvent"))
+    .retry_horizon(Duration::from_secs(75 * 60))
     .docs(
         "https://developer.atlassian.com/cloud/jira/platform/webhooks/",
         Evidence::OfficialDocs,

@@ -180,8 +180,8 @@ catalog! {
         Evidence::ThirdParty,
     )
     .notes(&[
-        "`X-Payload-Digest-Alg` is unsigned and is not read: choose the row that your \
-         webhook is set to.",
+        "`X-Payload-Digest-Alg` is unsigned and is not read: this row is for webhooks set \
+         to `HMAC_SHA1_HEX`.",
         "`/correlationId` names a request, not the event.",
     ]);
 
@@ -198,8 +198,8 @@ catalog! {
         Evidence::ThirdParty,
     )
     .notes(&[
-        "`X-Payload-Digest-Alg` is unsigned and is not read: choose the row that your \
-         webhook is set to.",
+        "`X-Payload-Digest-Alg` is unsigned and is not read: this row is for webhooks set \
+         to `HMAC_SHA512_HEX`.",
         "`/correlationId` names a request, not the event.",
     ]);
 

@@ -86,6 +86,8 @@ catalog! {
     .notes(&[
         "Bodies are JSON arrays or JSON by the line.",
         "Each drain has a secret of its own.",
+        "The scheme is that of Vercel's webhooks, from memory of the documentation \
+         (unverified).",
         "No id of the event is known, and two events may have equal bodies.",
     ]);
 
