@@ -116,7 +116,7 @@ fn time_value(now: OffsetDateTime, unit: Unit) -> Value {
 }
 
 /// Sets the member at `pointer`, with the objects on the way to it.
-fn put(mut place: &mut Value, pointer: &str, value: Value) {
+pub fn put(mut place: &mut Value, pointer: &str, value: Value) {
     for name in pointer.split('/').skip(1) {
         if !place.is_object() {
             *place = json!({});

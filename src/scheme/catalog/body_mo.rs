@@ -107,10 +107,12 @@ catalog! {
     pub const MOLLIE: Scheme = over_body(
         "mollie",
         Mac::HmacSha256,
-        Slot::header("X-Mollie-Signature").prefix("sha256="),
+        Slot::header("X-Mollie-Signature")
+            .list(b',')
+            .prefix("sha256="),
         Encoding::Hex,
     )
-    .more_signatures(&[Slot::header("X-Mollie-Signature")])
+    .more_signatures(&[Slot::header("X-Mollie-Signature").list(b',')])
     .id(IdSource::Json("/id"))
     .event_type(Source::Json("/type"))
     .docs(
@@ -120,6 +122,8 @@ catalog! {
     .notes(&[
         "Classic webhooks are forms with an id and no signature: fetch the object instead.",
         "The signature is taken with or without `sha256=`, as the SDK does.",
+        "The header may be repeated: several lines are refused unless the server joins them \
+         with commas.",
     ]);
 
     /// MongoDB Atlas alerts.

@@ -71,7 +71,6 @@ catalog! {
         Slot::header("X-Pusher-Signature"),
         Encoding::Hex,
     )
-    .id(IdSource::Content)
     .event_type(Source::Json("/events/0/name"))
     .key_id("X-Pusher-Key")
     .body_timestamp("/time_ms", Unit::Millis)
@@ -83,7 +82,9 @@ catalog! {
     .notes(&[
         "`X-Pusher-Key` names the key and secret in use: give it as the secret's key id.",
         "The window is that of the Python SDK; the Node SDK has none.",
-        "One request holds several events.",
+        "One request holds several events without ids. Only the time tells a channel that \
+         was occupied twice apart, and a content key leaves the time out: hash the body for \
+         a key.",
         "Retried for 5 minutes.",
     ]);
 
