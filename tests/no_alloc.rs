@@ -23,7 +23,7 @@ use time::macros::datetime;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// One test only: the counter is the process's.
+/// One test only: another would count too.
 #[test]
 fn verify_does_not_allocate() {
     let now = datetime!(2027-01-15 08:00 UTC);
@@ -55,29 +55,36 @@ fn verify_does_not_allocate() {
             })
             .collect();
 
-        let region = Region::new(ALLOCATOR);
-        let accepted = hookproof::verify(&good.body, &good, &secrets, now).is_ok();
-        #[cfg(feature = "http")]
-        let accepted = accepted && hookproof::verify(&good.body, &map, &secrets, now).is_ok();
-        let refused = hookproof::verify(b"{}x", &good.headers, &secrets, now).is_err();
-        let seen = region.change();
+        // The counter is the process's, and the test harness has a thread of its own: what others
+        // do can only add, so the least of several counts is the true one.
+        let mut runs = Vec::new();
+        for _ in 0..8 {
+            let region = Region::new(ALLOCATOR);
+            let accepted = hookproof::verify(&good.body, &good, &secrets, now).is_ok();
+            #[cfg(feature = "http")]
+            let accepted = accepted && hookproof::verify(&good.body, &map, &secrets, now).is_ok();
+            let refused = hookproof::verify(b"{}x", &good.headers, &secrets, now).is_err();
+            let seen = region.change();
 
-        assert!(accepted, "{}", scheme.name());
-        assert_eq!(refused, scheme.coverage().body, "{}", scheme.name());
+            assert!(accepted, "{}", scheme.name());
+            assert_eq!(refused, scheme.coverage().body, "{}", scheme.name());
+            let count = seen.allocations + seen.reallocations;
+            runs.push((count, seen.bytes_allocated));
+        }
         // A time inside a JSON body costs the parser's stack of open brackets, and nothing else.
         let (most, bytes) = match scheme.timestamp_source() {
             Some((Stamp::Json(_), _)) => (2, 16),
             _ => (0, 0),
         };
-        let count = seen.allocations + seen.reallocations;
+        let least = runs.iter().min().unwrap();
         assert!(
-            count <= most && seen.bytes_allocated <= bytes,
-            "{}: {seen:?}",
+            least.0 <= most && least.1 <= bytes,
+            "{}: {runs:?}",
             scheme.name()
         );
     }
     // The counter counts.
     let region = Region::new(ALLOCATOR);
     let text = std::hint::black_box(String::from("x"));
-    assert_eq!(region.change().allocations, 1, "{text}");
+    assert!(region.change().allocations >= 1, "{text}");
 }
