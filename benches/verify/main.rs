@@ -6,9 +6,9 @@
 //! ```
 //!
 //! **Measured:** [`hookproof::verify`] of an authentic delivery, with a key ring of one secret, for
-//! bodies of 256 B to 1 MiB under three schemes. `map` reads the request's headers from an
-//! `http::HeaderMap`, `pairs` from a `Vec` of name/value strings; either holds the eleven or more
-//! headers that such a request has behind a proxy. Making the [`Secrets`] is start-up and not
+//! bodies of 256 B to 1 MiB under three schemes. The rows `…-http` read the request's headers from
+//! an `http::HeaderMap`, the plain one from a `Vec` of name/value strings; either holds the eleven
+//! or more headers that such a request has behind a proxy. Making the [`Secrets`] is start-up and not
 //! timed.
 //!
 //! **The floor** is the least that any verification must do, with nothing read and nothing
@@ -16,7 +16,7 @@
 //! hookproof uses, with the same features), update it with the same pieces in the same order,
 //! decode the hex or base64 of the signature, `verify_slice`. Its inputs are at hand; it finds no
 //! header, parses no timestamp and judges no age. Each scheme has its own floor, and each ratio is
-//! to the floor of the same scheme and size. The row `by hand` is the floor with just that added
+//! to the floor of the same scheme and size. The row `by-hand-http` is the floor with just that added
 //! in the plainest way, and so shows how much of the rest is header look-ups.
 //!
 //! **How:** see [`hookproof_benches`]. Batches of floor, hookproof and peers take turns; the time
@@ -91,7 +91,7 @@ fn measure(kind: Kind, size: usize, mode: Mode) -> Vec<Row> {
     group.case("floor", || {
         assert!(floor(black_box(&key), black_box(&request)), "authentic");
     });
-    group.case("by hand map", || {
+    group.case("by-hand-http", || {
         by_hand(
             black_box(&key),
             kind,
@@ -101,11 +101,11 @@ fn measure(kind: Kind, size: usize, mode: Mode) -> Vec<Row> {
         )
         .expect("the request is authentic");
     });
-    group.case("hookproof map", || {
+    group.case("hookproof-http", || {
         hookproof::verify(black_box(body), black_box(map), &secrets, black_box(now))
             .expect("the request is authentic")
     });
-    group.case("hookproof pairs", || {
+    group.case("hookproof", || {
         hookproof::verify(black_box(body), black_box(pairs), &secrets, black_box(now))
             .expect("the request is authentic")
     });

@@ -17,11 +17,13 @@ use axum::{
     response::Response,
     routing::post,
 };
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
-    Event, Gate, Secret, Secrets, SqliteStore, Verdict,
+    Event, EventKey, Gate, Secret, Secrets, SqliteStore, Verdict,
     gate::{DEFAULT_BODY_LIMIT, HandlerError},
     scheme::{self, IdSource, Mac, Scheme},
 };
+use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -83,6 +85,12 @@ fn gate(
 ) -> Result<Gate<Arc<SqliteStore>>, Box<dyn Error>> {
     let gate = Gate::new(ring(scheme)?, store.clone()).lease(Duration::from_secs(30));
     Ok(match (scheme.mac(), scheme.id_source()) {
+        // No id in a header either. What the body says is the application's to choose; for a
+        // demonstration, equal bodies are the same event.
+        (Mac::Token, IdSource::None) => gate.key_by(move |delivery, tenant| {
+            let hash = STANDARD.encode(Sha256::digest(delivery.body()));
+            EventKey::business(tenant, "demo-body", &format!("{} {hash}", scheme.name()))
+        }),
         // Nothing is signed, so nothing better than the unsigned id can be had. Whoever sees one
         // request has the token as well.
         (Mac::Token, _) => {

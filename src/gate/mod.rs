@@ -1,6 +1,7 @@
 //! The composition: verify → claim → dispatch → settle, and one answer to send.
 
 mod answers;
+mod event;
 mod outcome;
 
 use std::{error::Error, fmt, time::Duration};
@@ -8,6 +9,7 @@ use std::{error::Error, fmt, time::Duration};
 use time::OffsetDateTime;
 
 pub use answers::{Answers, BadAnswer};
+pub use event::Event;
 pub use outcome::{Decision, Outcome};
 
 use crate::{
@@ -15,10 +17,10 @@ use crate::{
     headers::Headers,
     secrets::Secrets,
     store::{
-        Claim, Claiming, DEFAULT_LEASE, DEFAULT_MAX_ATTEMPTS, Fence, IdempotencyStore, Lease,
+        Claim, Claiming, DEFAULT_LEASE, DEFAULT_MAX_ATTEMPTS, IdempotencyStore, Lease,
         MAX_RESULT_BYTES, SettleFault, State, StoreError, StoreErrorKind, Verdict,
     },
-    verify::{Verified, VerifiedBuf, verify},
+    verify::{Verified, verify},
 };
 use outcome::Facts;
 
@@ -74,62 +76,6 @@ pub struct Gate<S> {
     key_by: KeyBy,
     fingerprint_by: Option<FingerprintBy>,
     answers: Answers,
-}
-
-/// An authentic event that is yours to act on, as a [`Gate`] hands it to the handler.
-///
-/// It owns a copy of the delivery, which costs one copy of the body per event that is acted on,
-/// and lets handlers be `Send`, spawn tasks and outlive the request.
-#[derive(Debug)]
-pub struct Event {
-    delivery: VerifiedBuf,
-    key: EventKey,
-    attempt: u32,
-    fence: Fence,
-    lease_until: OffsetDateTime,
-}
-
-impl Event {
-    /// The verified delivery: body, timestamp, key id, coverage.
-    pub fn delivery(&self) -> Verified<'_> {
-        self.delivery.as_verified()
-    }
-
-    /// The raw body, byte for byte what was verified.
-    pub fn body(&self) -> &[u8] {
-        self.delivery.body()
-    }
-
-    /// Tenant, provider and id.
-    pub fn key(&self) -> &EventKey {
-        &self.key
-    }
-
-    /// The event type, if the scheme has one; signed or not as
-    /// [`Coverage::event_type`](crate::Coverage::event_type) says.
-    pub fn event_type(&self) -> Option<String> {
-        self.delivery().event_type()
-    }
-
-    /// Which attempt this is, from 1.
-    pub fn attempt(&self) -> u32 {
-        self.attempt
-    }
-
-    /// The fencing token of this attempt; see [`Lease::fence`].
-    pub fn fence(&self) -> Fence {
-        self.fence
-    }
-
-    /// When another attempt may begin beside this one, on the store's clock.
-    pub fn lease_until(&self) -> OffsetDateTime {
-        self.lease_until
-    }
-
-    /// An idempotency key for a call to another system; see [`Lease::effect_key`].
-    pub fn effect_key(&self, effect: &str) -> String {
-        self.key.effect_key(effect)
-    }
 }
 
 impl<S: IdempotencyStore> Gate<S> {
@@ -286,13 +232,7 @@ impl<S: IdempotencyStore> Gate<S> {
             Ok(Claim::Dead(receipt)) => Decision::Dead(receipt),
             Ok(Claim::InProgress { retry_after, .. }) => Decision::InProgress { retry_after },
             Ok(Claim::New(lease)) => {
-                let event = Event {
-                    delivery: delivery.to_buf(),
-                    key,
-                    attempt: lease.attempt(),
-                    fence: lease.fence(),
-                    lease_until: lease.until(),
-                };
+                let event = Event::new(&delivery, key, &lease);
                 let result = handler(event).await;
                 self.settle(lease, result).await
             }

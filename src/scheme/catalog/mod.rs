@@ -29,7 +29,11 @@ mod body_mo;
 mod body_pr;
 mod body_st;
 mod body_ux;
+mod shared;
+mod stamped_a_k;
+mod stamped_l_z;
 mod standard;
+mod standard_named;
 mod timed;
 mod token;
 
@@ -42,7 +46,11 @@ pub use body_mo::*;
 pub use body_pr::*;
 pub use body_st::*;
 pub use body_ux::*;
+pub use shared::*;
+pub use stamped_a_k::*;
+pub use stamped_l_z::*;
 pub use standard::*;
+pub use standard_named::*;
 pub use timed::*;
 pub use token::*;
 
@@ -61,6 +69,10 @@ const FILES: &[&[&Scheme]] = &[
     body_st::ROWS,
     body_ux::ROWS,
     token::ROWS,
+    standard_named::ROWS,
+    stamped_a_k::ROWS,
+    stamped_l_z::ROWS,
+    shared::ROWS,
 ];
 
 /// Every row of the catalogue, by name in [`Scheme::by_name`].
