@@ -63,6 +63,18 @@ fn section(out: &mut String, scheme: &Scheme) {
             place(slot)
         ),
     );
+    let more = scheme.more_signature_slots();
+    match more {
+        [] => {}
+        [first, between @ .., last] if between.len() > 2 => line(
+            "further signatures",
+            format!("{}, and so on to {}", place(*first), place(*last)),
+        ),
+        _ => {
+            let places: Vec<_> = more.iter().copied().map(place).collect();
+            line("further signatures", places.join(", "));
+        }
+    }
     if let Some((ours, other)) = scheme.header_families() {
         line("second header family", format!("`{other}…` for `{ours}…`"));
     }
@@ -106,10 +118,14 @@ fn section(out: &mut String, scheme: &Scheme) {
         stability(scheme.content_stability()),
     );
     if let Some(horizon) = scheme.known_retry_horizon() {
-        let hours = horizon.as_secs() / 3600;
+        let (hours, minutes) = (horizon.as_secs() / 3600, horizon.as_secs() / 60);
+        let time = match hours {
+            0 => format!("{minutes} min"),
+            _ => format!("{hours} h"),
+        };
         line(
             "retries end after",
-            format!("about {hours} h; receipts are kept 30 days by default"),
+            format!("about {time}; receipts are kept 30 days by default"),
         );
     }
     if let Some(why) = scheme.ambiguity() {

@@ -2,6 +2,8 @@
 #![cfg(all(feature = "json", feature = "testing"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod common;
+
 use hookproof::{
     EventKey, KeyError, Secrets,
     scheme::{self, Encoding, IdSource, Mac, Part, Scheme, Slot, Stability},
@@ -66,6 +68,63 @@ fn a_captured_request_under_a_fresh_unsigned_id_is_the_same_event() {
             "d1"
         );
     }
+}
+
+/// For every scheme: what nobody signed has no say in which event it is.
+#[test]
+fn an_unsigned_id_header_never_decides() {
+    let mut seen = 0;
+    for scheme in scheme::ALL {
+        let Some(header) = scheme.delivery_id_header() else {
+            continue;
+        };
+        if scheme.signs_header(header) {
+            continue;
+        }
+        let secret = common::secret(scheme, SECRET);
+        let request = sign(scheme, secret.as_str(), &common::body(scheme, NOW), NOW).unwrap();
+        let secrets = Secrets::new(scheme, [secret.as_str()]).unwrap();
+        let key = |request: &Signed| {
+            let delivery = hookproof::verify(&request.body, request, &secrets, NOW).unwrap();
+            delivery.event_key("tenant")
+        };
+        let without = key(&request);
+        for value in ["d1", "d2"] {
+            let named = renamed(&request, header, value);
+            assert_eq!(key(&named), without, "{}", scheme.name());
+        }
+        seen += 1;
+    }
+    assert!(seen > 4);
+}
+
+/// For every scheme: the members that change between attempts, and only they, go unseen.
+#[test]
+fn members_that_change_between_attempts_are_not_compared() {
+    let mut seen = 0;
+    for scheme in scheme::ALL {
+        let Stability::JsonExcept(pointers) = scheme.content_stability() else {
+            continue;
+        };
+        let secret = common::secret(scheme, SECRET);
+        let secrets = Secrets::new(scheme, [secret.as_str()]).unwrap();
+        let print = |pointer: &str, value: i64| {
+            let mut body = serde_json::from_slice(&common::body(scheme, NOW)).unwrap();
+            common::put(&mut body, pointer, value.into());
+            let body = body.to_string();
+            let request = sign(scheme, secret.as_str(), body.as_bytes(), NOW).unwrap();
+            let delivery = hookproof::verify(&request.body, &request, &secrets, NOW).unwrap();
+            delivery.fingerprint()
+        };
+        let now = NOW.unix_timestamp() * 1000;
+        for pointer in pointers {
+            assert_eq!(print(pointer, now), print(pointer, now + 1));
+            let other = format!("{pointer}-else");
+            assert_ne!(print(&other, now), print(&other, now + 1));
+            seen += 1;
+        }
+    }
+    assert!(seen > 1);
 }
 
 #[test]

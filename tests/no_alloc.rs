@@ -8,6 +8,8 @@
 )]
 #![allow(clippy::arithmetic_side_effects)]
 
+mod common;
+
 use hookproof::{
     Secret, Secrets,
     scheme::{self, Stamp},
@@ -18,30 +20,21 @@ use time::macros::datetime;
 #[test]
 fn verify_does_not_allocate() {
     let now = datetime!(2027-01-15 08:00 UTC);
-    let millis = now.unix_timestamp() * 1000;
-    let body = format!(r#"{{"id":"evt_1","a":[1,{{}}],"webhookTimestamp":{millis}}}"#);
     for scheme in scheme::ALL {
-        let (old, new) = match scheme.secret_format() {
-            scheme::SecretFormat::Base64 { prefix } => (
-                format!("{prefix}b3RoZXIta2V5LW90aGVyLWtleS1vdGhlci1rZXkh"),
-                format!("{prefix}c3RhbmRhcmQtd2ViaG9va3Mtc2VjcmV0LW9uZS0zMmI="),
-            ),
-            _ => (
-                "the-old-secret-of-the-two".into(),
-                "the-new-secret-of-the-two".into(),
-            ),
-        };
+        let body = common::body(scheme, now);
+        let old = common::secret(scheme, "the-old-secret-of-the-two");
+        let new = common::secret(scheme, "the-new-secret-of-the-two");
         let secrets = Secrets::new(
             scheme,
             [
-                Secret::from(old).key_id("1"),
-                Secret::from(new.clone()).key_id("2"),
+                Secret::from(old.as_str()).key_id("1"),
+                Secret::from(new.as_str()).key_id("2"),
             ],
         )
         .unwrap();
-        let good = Signer::new(scheme, new)
+        let good = Signer::new(scheme, new.as_str())
             .at(now)
-            .sign(body.as_bytes())
+            .sign(&body)
             .unwrap();
         #[cfg(feature = "http")]
         let map: http::HeaderMap = good

@@ -11,10 +11,12 @@
 )]
 #![allow(clippy::arithmetic_side_effects)]
 
+mod common;
+
 use hookproof::{
     Malformed, RejectionKind, Secrets,
     headers::Headers,
-    scheme::{self, Encoding, Mac, Part, Scheme, SecretFormat, Slot, Stamp, Unit},
+    scheme::{self, Encoding, Mac, Part, Scheme, Slot, Stamp, Unit},
     testing::{Signed, Signer},
 };
 use time::{OffsetDateTime, macros::datetime};
@@ -22,12 +24,11 @@ use time::{OffsetDateTime, macros::datetime};
 const NOW: OffsetDateTime = datetime!(2027-01-15 08:00 UTC);
 
 fn secret(scheme: &Scheme) -> String {
-    match scheme.secret_format() {
-        SecretFormat::Base64 { prefix } => {
-            format!("{prefix}c3RhbmRhcmQtd2ViaG9va3Mtc2VjcmV0LW9uZS0zMmI=")
-        }
-        _ => "a-secret-of-sufficient-length".into(),
-    }
+    common::secret(scheme, "a-secret-of-sufficient-length")
+}
+
+fn body(scheme: &Scheme) -> Vec<u8> {
+    common::body(scheme, NOW)
 }
 
 fn signed(scheme: &'static Scheme, body: &[u8]) -> Signed {
@@ -35,11 +36,6 @@ fn signed(scheme: &'static Scheme, body: &[u8]) -> Signed {
         .at(NOW)
         .sign(body)
         .unwrap()
-}
-
-fn body() -> Vec<u8> {
-    let millis = NOW.unix_timestamp() * 1000;
-    format!(r#"{{"id":"evt_1","type":"paid","webhookTimestamp":{millis}}}"#).into_bytes()
 }
 
 fn accepts(secrets: &Secrets, body: &[u8], headers: &impl Headers) -> bool {
@@ -50,7 +46,7 @@ fn accepts(secrets: &Secrets, body: &[u8], headers: &impl Headers) -> bool {
 fn what_is_signed_verifies() {
     for scheme in scheme::ALL {
         let secrets = Secrets::new(scheme, [secret(scheme)]).unwrap();
-        let bodies: [&[u8]; 2] = [&body(), b"\xff\x00 not JSON"];
+        let bodies: [&[u8]; 2] = [&body(scheme), b"\xff\x00 not JSON"];
         for body in bodies {
             // A time inside the body needs a body that has one.
             if matches!(scheme.timestamp_source(), Some((Stamp::Json(_), _))) && body[0] == 0xff {
@@ -66,7 +62,7 @@ fn what_is_signed_verifies() {
 fn any_flipped_bit_of_the_body_is_rejected() {
     for scheme in scheme::ALL {
         let secrets = Secrets::new(scheme, [secret(scheme)]).unwrap();
-        let request = signed(scheme, &body());
+        let request = signed(scheme, &body(scheme));
         let covered = scheme.coverage().body;
         for bit in 0..request.body.len() * 8 {
             let mut body = request.body.clone();
@@ -106,7 +102,7 @@ fn digits_moved_between_time_and_body_are_rejected() {
         };
         seen += 1;
         let secrets = Secrets::new(scheme, [secret(scheme)]).unwrap();
-        let request = signed(scheme, &body());
+        let request = signed(scheme, &body(scheme));
         let place = request
             .headers
             .iter()
@@ -155,7 +151,7 @@ fn protected(scheme: &Scheme) -> Vec<&'static str> {
 fn any_flipped_bit_of_a_protected_header_is_rejected() {
     for scheme in scheme::ALL {
         let secrets = Secrets::new(scheme, [secret(scheme)]).unwrap();
-        let request = signed(scheme, &body());
+        let request = signed(scheme, &body(scheme));
         for name in protected(scheme) {
             let place = request.headers.iter().position(|(n, _)| n == name).unwrap();
             let text = request.headers[place].1.as_bytes();
@@ -172,6 +168,36 @@ fn any_flipped_bit_of_a_protected_header_is_rejected() {
             }
         }
     }
+}
+
+/// A signature counts wherever the scheme says that one may be, and nowhere else.
+#[test]
+fn signatures_in_further_headers_count() {
+    let mut seen = 0;
+    for scheme in scheme::ALL {
+        let secrets = Secrets::new(scheme, [secret(scheme)]).unwrap();
+        let request = signed(scheme, &body(scheme));
+        let first = scheme.signature_slot().unwrap();
+        let place = request
+            .headers
+            .iter()
+            .position(|(name, _)| name == first.name())
+            .unwrap();
+        for slot in scheme.more_signature_slots() {
+            let mut moved = request.clone();
+            let bare = moved.headers[place].1.split_off(first.fixed_prefix().len());
+            moved.headers[place] = (slot.name().into(), [slot.fixed_prefix(), &bare].concat());
+            assert!(accepts(&secrets, &moved.body, &moved), "{slot:?}");
+            moved.body.push(b' ');
+            let covered = scheme.coverage().body;
+            assert_eq!(accepts(&secrets, &moved.body, &moved), !covered, "{slot:?}");
+            moved.body.pop();
+            moved.headers[place].0.push_str("-else");
+            assert!(!accepts(&secrets, &moved.body, &moved), "{slot:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
 }
 
 /// Whether two header values spell the same signature bytes and agree in everything else.
@@ -218,14 +244,9 @@ fn any_flipped_bit_of_the_method_or_url_is_rejected() {
 #[test]
 fn wrong_key_and_wrong_scheme_are_rejected() {
     for scheme in scheme::ALL {
-        let other = match scheme.secret_format() {
-            SecretFormat::Base64 { prefix } => {
-                format!("{prefix}b3RoZXIta2V5LW90aGVyLWtleS1vdGhlci1rZXkh")
-            }
-            _ => "another-secret-of-some-length".into(),
-        };
+        let other = common::secret(scheme, "another-secret-of-some-length");
         let secrets = Secrets::new(scheme, [other]).unwrap();
-        let request = signed(scheme, &body());
+        let request = signed(scheme, &body(scheme));
         assert!(
             !accepts(&secrets, &request.body, &request),
             "{}",

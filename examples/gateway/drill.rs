@@ -3,10 +3,11 @@
 use std::error::Error;
 
 use hookproof::{
-    scheme::{self, IdSource, Mac, Scheme, Stamp},
+    scheme::{self, IdSource, Mac, Scheme, Source, Stamp, Unit},
     testing::{Signed, Signer},
 };
-use time::{Duration, OffsetDateTime};
+use serde_json::{Value, json};
+use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::task::JoinSet;
 
 use crate::{demo_secret, secret, server::Server};
@@ -26,13 +27,41 @@ struct Drill<'s> {
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// A body that is JSON for the schemes that look into it, unique by `id`.
-fn body(id: &str, kind: &str) -> Vec<u8> {
-    let millis = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
-    format!(
-        r#"{{"id":"{id}","event_id":"{id}","type":"{kind}","event_type":"{kind}","webhookTimestamp":{millis}}}"#
-    )
-    .into_bytes()
+/// A JSON body with an id, a type and a time where the scheme looks for them.
+fn body(scheme: &Scheme, id: &str, kind: &str) -> Result<Vec<u8>> {
+    let mut body = json!({ "id": id, "type": kind });
+    if let Some(Source::Json(pointer)) = scheme.event_type_source() {
+        put(&mut body, pointer, kind.into());
+    }
+    let ids: &[&str] = match &scheme.id_source() {
+        IdSource::Json(pointer) | IdSource::JsonOrContent(pointer) => &[pointer],
+        IdSource::Composite(pointers) => pointers,
+        _ => &[],
+    };
+    for pointer in ids {
+        put(&mut body, pointer, id.into());
+    }
+    if let Some((Stamp::Json(pointer), unit)) = scheme.timestamp_source() {
+        let now = OffsetDateTime::now_utc();
+        let time = match unit {
+            Unit::Seconds => now.unix_timestamp().into(),
+            Unit::Millis => (now.unix_timestamp() * 1000).into(),
+            _ => now.format(&Rfc3339)?.into(),
+        };
+        put(&mut body, pointer, time);
+    }
+    Ok(body.to_string().into_bytes())
+}
+
+/// Sets the member at `pointer`, with the objects on the way to it.
+fn put(mut place: &mut Value, pointer: &str, value: Value) {
+    for name in pointer.split('/').skip(1) {
+        if !place.is_object() {
+            *place = json!({});
+        }
+        place = &mut place[name];
+    }
+    *place = value;
 }
 
 fn signed(scheme: &'static Scheme, id: &str, kind: &str) -> Result<Signed> {
@@ -40,7 +69,7 @@ fn signed(scheme: &'static Scheme, id: &str, kind: &str) -> Result<Signed> {
         scheme,
         &secret(scheme),
         id,
-        &body(id, kind),
+        &body(scheme, id, kind)?,
         OffsetDateTime::now_utc(),
     )
 }
@@ -198,13 +227,13 @@ async fn attacks(drill: &mut Drill<'_>) -> Result<()> {
     drill.record("a flipped byte", ("401", 0), &got);
 
     let now = OffsetDateTime::now_utc();
-    let text = body("evt_forged", "invoice.paid");
+    let text = body(&scheme::STRIPE, "evt_forged", "invoice.paid")?;
     let request = sign(&scheme::STRIPE, "whsec_not-the-secret", "", &text, now)?;
     let got = drill.in_turn(&scheme::STRIPE, vec![request]).await?;
     drill.record("a wrong secret", ("401", 0), &got);
 
     let old = now - Duration::seconds(301);
-    let text = body("evt_stale", "invoice.paid");
+    let text = body(&scheme::STRIPE, "evt_stale", "invoice.paid")?;
     let request = sign(&scheme::STRIPE, &secret(&scheme::STRIPE), "", &text, old)?;
     let got = drill.in_turn(&scheme::STRIPE, vec![request]).await?;
     drill.record("a stale one, rightly signed", ("401", 0), &got);
@@ -230,7 +259,11 @@ async fn attacks(drill: &mut Drill<'_>) -> Result<()> {
     let got = drill.in_turn(&scheme::STRIPE, vec![one, other]).await?;
     drill.record("a known id with other content", ("200 202", 1), &got);
 
-    let text = [body("evt_large", "x"), vec![b' '; 1024 * 1024]].concat();
+    let text = [
+        body(&scheme::STRIPE, "evt_large", "x")?,
+        vec![b' '; 1024 * 1024],
+    ]
+    .concat();
     let request = sign(&scheme::STRIPE, &secret(&scheme::STRIPE), "", &text, now)?;
     let got = drill.in_turn(&scheme::STRIPE, vec![request]).await?;
     drill.record("an oversized body", ("413", 0), &got);
@@ -241,7 +274,7 @@ async fn operations(drill: &mut Drill<'_>) -> Result<()> {
     let now = OffsetDateTime::now_utc();
     let mut requests = Vec::new();
     for (version, id) in [("0", "evt_previous"), ("2", "evt_not_yet")] {
-        let text = body(id, "invoice.paid");
+        let text = body(&scheme::STRIPE, id, "invoice.paid")?;
         let secret = demo_secret(&scheme::STRIPE, version);
         requests.push(sign(&scheme::STRIPE, &secret, "", &text, now)?);
     }
@@ -274,6 +307,7 @@ async fn provider(drill: &mut Drill<'_>, scheme: &'static Scheme) -> Result<()> 
         (Mac::Token, ..) => "token",
         (_, IdSource::Header(_), _) if scheme.coverage().id => "signed id header",
         (_, IdSource::Json(_) | IdSource::JsonOrContent(_), _) => "id in the body",
+        (_, IdSource::Composite(_), _) => "several values in the body",
         (_, _, Some((Stamp::Json(_), _))) => "content, time in the body",
         _ => "content",
     };

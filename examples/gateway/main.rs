@@ -58,6 +58,7 @@ fn demo_secret(scheme: &Scheme, version: &str) -> String {
     let text = format!("demo-secret-{version}-of-{}", scheme.name());
     match scheme.secret_format() {
         scheme::SecretFormat::Base64 { prefix } => format!("{prefix}{}", STANDARD.encode(text)),
+        scheme::SecretFormat::Hex => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
         _ => text,
     }
 }

@@ -14,9 +14,10 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
     Rejection, RejectionKind, Secrets,
     headers::{Headers, Lookup, RequestTarget},
+    scheme::{Scheme, SecretFormat, Stamp, Unit},
 };
-use serde_json::Value;
-use time::OffsetDateTime;
+use serde_json::{Value, json};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 /// One request out of a file.
 pub struct Request {
@@ -85,6 +86,44 @@ pub fn label(outcome: &Result<(), RejectionKind>) -> &'static str {
         Ok(()) => "valid",
         Err(kind) => kind.label(),
     }
+}
+
+/// A secret whose key is the bytes of `text`, written as the scheme's provider would show it.
+pub fn secret(scheme: &Scheme, text: &str) -> String {
+    match scheme.secret_format() {
+        SecretFormat::Base64 { prefix } => format!("{prefix}{}", STANDARD.encode(text)),
+        SecretFormat::Hex => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+/// A JSON body, with the time of sending where the scheme looks for it.
+pub fn body(scheme: &Scheme, now: OffsetDateTime) -> Vec<u8> {
+    let mut body = json!({"id": "evt_1", "type": "paid", "list": [1, {}]});
+    if let Some((Stamp::Json(pointer), unit)) = scheme.timestamp_source() {
+        put(&mut body, pointer, time_value(now, unit));
+    }
+    body.to_string().into_bytes()
+}
+
+fn time_value(now: OffsetDateTime, unit: Unit) -> Value {
+    match unit {
+        Unit::Seconds => now.unix_timestamp().into(),
+        Unit::Millis => (now.unix_timestamp() * 1000).into(),
+        Unit::Rfc3339 => now.format(&Rfc3339).unwrap().into(),
+        _ => panic!("a new unit needs a value here"),
+    }
+}
+
+/// Sets the member at `pointer`, with the objects on the way to it.
+pub fn put(mut place: &mut Value, pointer: &str, value: Value) {
+    for name in pointer.split('/').skip(1) {
+        if !place.is_object() {
+            *place = json!({});
+        }
+        place = &mut place[name];
+    }
+    *place = value;
 }
 
 /// Counts what was run, and prints it past the test harness's capture.

@@ -21,6 +21,14 @@ macro_rules! catalog {
 }
 
 mod body;
+mod body_ab;
+mod body_cd;
+mod body_eg;
+mod body_hl;
+mod body_mo;
+mod body_pr;
+mod body_st;
+mod body_ux;
 mod shared;
 mod stamped_a_k;
 mod stamped_l_z;
@@ -30,6 +38,14 @@ mod timed;
 mod token;
 
 pub use body::*;
+pub use body_ab::*;
+pub use body_cd::*;
+pub use body_eg::*;
+pub use body_hl::*;
+pub use body_mo::*;
+pub use body_pr::*;
+pub use body_st::*;
+pub use body_ux::*;
 pub use shared::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
@@ -38,12 +54,20 @@ pub use standard_named::*;
 pub use timed::*;
 pub use token::*;
 
-use super::Scheme;
+use super::{Encoding, Mac, Part, Scheme, Slot};
 
 const FILES: &[&[&Scheme]] = &[
     timed::ROWS,
     standard::ROWS,
     body::ROWS,
+    body_ab::ROWS,
+    body_cd::ROWS,
+    body_eg::ROWS,
+    body_hl::ROWS,
+    body_mo::ROWS,
+    body_pr::ROWS,
+    body_st::ROWS,
+    body_ux::ROWS,
     token::ROWS,
     standard_named::ROWS,
     stamped_a_k::ROWS,
@@ -90,3 +114,11 @@ const fn join<const N: usize>() -> [&'static Scheme; N] {
 
 /// A day, for retry horizons.
 const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+
+/// A MAC over the body and nothing else. Most such bodies hold a time, but of the event and not of
+/// the attempt: a retry may come days later, so it is no window unless the provider says so.
+const fn over_body(name: &'static str, mac: Mac, slot: Slot, encoding: Encoding) -> Scheme {
+    Scheme::new(name, mac)
+        .signature(slot, encoding)
+        .content(&[Part::Body])
+}
