@@ -277,6 +277,23 @@ fn slack_forms_are_named_by_content() {
 }
 
 #[test]
+fn a_captured_request_cut_at_another_place_is_the_same_event() {
+    const JOINED: Scheme = Scheme::new("joined", Mac::HmacSha256)
+        .signature(Slot::header("X-Signature"), Encoding::Hex)
+        .content(&[Part::Header(Slot::header("X-Id")), Part::Body])
+        .id(IdSource::Header("X-Id"))
+        .ambiguous_boundary("shown in a test");
+    let request = Signer::new(&JOINED, SECRET)
+        .header("X-Id", "d1")
+        .sign(b"2{}")
+        .unwrap();
+    let mut moved = renamed(&request, "X-Id", "d12");
+    moved.body = b"{}".to_vec();
+    let first = key(&JOINED, &request, NOW).unwrap();
+    assert_eq!(key(&JOINED, &moved, NOW).unwrap(), first);
+}
+
+#[test]
 fn what_is_not_covered_names_nothing() {
     let dropbox = sign(&scheme::DROPBOX, SECRET, b"{}", NOW).unwrap();
     assert_eq!(key(&scheme::DROPBOX, &dropbox, NOW), Err(KeyError::NoId));

@@ -155,17 +155,23 @@ impl<'a> Verified<'a> {
         if !self.coverage().body {
             return Err(KeyError::NotCovered);
         }
+        // Where parts can be cut at another place under the same signature, all cuts must be one
+        // event, or a captured request could be acted on again.
+        let feed: fn(&mut Sha256, &[u8]) = match self.reader.scheme.ambiguity() {
+            Some(_) => |hash, part| hash.update(part),
+            None => event::feed,
+        };
         let mut hash = Sha256::new();
         for part in self.reader.scheme.parts() {
             match part {
                 // Of the attempt, not of the event; and fixed text is the same for all.
                 Part::Timestamp | Part::Text(_) => {}
-                Part::Body => event::feed(&mut hash, &self.stable_body()),
-                Part::Method => event::feed(&mut hash, text(self.reader.method())),
-                Part::Url => event::feed(&mut hash, text(self.reader.url())),
+                Part::Body => feed(&mut hash, &self.stable_body()),
+                Part::Method => feed(&mut hash, text(self.reader.method())),
+                Part::Url => feed(&mut hash, text(self.reader.url())),
                 Part::Header(slot) => {
                     let value = self.reader.header_part(slot).map_err(|_| KeyError::BadId)?;
-                    event::feed(&mut hash, value);
+                    feed(&mut hash, value);
                 }
             }
         }

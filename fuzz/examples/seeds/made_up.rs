@@ -1,0 +1,188 @@
+//! Requests that no vector has: the target signs them by itself, so that a fuzzer can change them.
+
+use hookproof::scheme::{Encoding, MAX_HEADER_BYTES, MAX_SIGNATURES, Part, Slot, Stamp, Unit};
+use hookproof_fuzz::{
+    input::{ALL_KEYS, CUT_SHORT, ENDORSE, Request, TOO_LONG, UPPER_CASE},
+    senders::Sender,
+};
+use time::OffsetDateTime;
+
+use crate::NOW;
+
+/// A request with this id and this time, or a usual one.
+fn request(sender: &Sender, flags: u8, id: &str, stamp: Option<&str>) -> Request {
+    let mut request = Request {
+        sender: sender.tag,
+        flags: ALL_KEYS | ENDORSE | flags,
+        now: OffsetDateTime::from_unix_timestamp(NOW).expect("a date"),
+        headers: Vec::new(),
+        body: format!(r#"{{"id":"evt_1","type":"a.b","webhookTimestamp":{NOW}000}}"#).into(),
+    };
+    let mut put = |name: &str, value: String| {
+        let index = sender
+            .names
+            .iter()
+            .position(|known| known == name)
+            .expect("a known name");
+        request
+            .headers
+            .push((u8::try_from(index).expect("few names"), value.into_bytes()));
+    };
+    for part in sender.scheme.parts() {
+        match (part, sender.scheme.timestamp_source()) {
+            (Part::Header(slot), _) => put(slot.name(), format!("{}{id}", slot.fixed_prefix())),
+            (Part::Timestamp, Some((Stamp::Slot(slot), unit))) => {
+                let usual = match unit {
+                    Unit::Rfc3339 => "2027-01-15T08:00:00Z",
+                    _ => "1800000000",
+                };
+                let stamp = stamp.unwrap_or(usual);
+                put(slot.name(), format!("{}{stamp}", slot.fixed_prefix()));
+            }
+            _ => {}
+        }
+    }
+    request
+}
+
+/// What one of the senders might be asked to sign, by name.
+pub fn all(sender: &Sender) -> Vec<(&'static str, Request)> {
+    let scheme = sender.scheme;
+    let usual = |flags| request(sender, flags, "msg_1", None);
+    let mut requests = vec![
+        ("usual", usual(0)),
+        ("upper-case", usual(UPPER_CASE)),
+        ("cut-short", usual(CUT_SHORT)),
+        ("too-long", usual(TOO_LONG)),
+    ];
+    if scheme
+        .parts()
+        .iter()
+        .any(|part| matches!(part, Part::Header(_)))
+    {
+        requests.extend([
+            ("id-with-stop", request(sender, 0, "msg.1", None)),
+            ("id-with-blank", request(sender, 0, "msg 1", None)),
+            ("no-id", request(sender, 0, "", None)),
+        ]);
+    }
+    match scheme.timestamp_source() {
+        Some((Stamp::Slot(_), Unit::Rfc3339)) => requests.extend([
+            (
+                "blank-for-t",
+                request(sender, 0, "msg_1", Some("2027-01-15 08:00:00Z")),
+            ),
+            (
+                "with-offset",
+                request(sender, 0, "msg_1", Some("2027-01-15T09:00:00+01:00")),
+            ),
+            (
+                "no-zone",
+                request(sender, 0, "msg_1", Some("2027-01-15T08:00:00")),
+            ),
+        ]),
+        Some((Stamp::Slot(_), _)) => requests.extend([
+            (
+                "leading-zero",
+                request(sender, 0, "msg_1", Some("01800000000")),
+            ),
+            (
+                "plus-sign",
+                request(sender, 0, "msg_1", Some("+1800000000")),
+            ),
+            (
+                "fraction",
+                request(sender, 0, "msg_1", Some("1800000000.0")),
+            ),
+            (
+                "more-than-fits",
+                request(sender, 0, "msg_1", Some("36893488149219103232")),
+            ),
+        ]),
+        Some((Stamp::Json(pointer), _)) => {
+            let body = |text: &str| Request {
+                body: text.replace("/t", &pointer[1..]).into(),
+                ..usual(0)
+            };
+            requests.extend([
+                ("time-as-text", body(r#"{"/t":"1800000000000"}"#)),
+                (
+                    "time-twice",
+                    body(r#"{"/t":1800000000000,"/t":1800000000000}"#),
+                ),
+                ("time-in-array", body("[1800000000000]")),
+                ("time-with-fraction", body(r#"{"/t":1800000000000.0}"#)),
+            ]);
+        }
+        _ => {}
+    }
+    if let Some(name) = scheme.key_id_header() {
+        for (seed, id) in [
+            ("right-key-id", "old"),
+            ("other-key-id", "new"),
+            ("unknown-key-id", "x"),
+        ] {
+            let mut request = usual(0);
+            *value(&mut request, Slot::header(name)) = id.into();
+            requests.push((seed, request));
+        }
+    }
+    if let Some((slot, separator)) = scheme
+        .signature_slot()
+        .and_then(|slot| Some((slot, slot.separator()?)))
+    {
+        let text = match scheme.encoding() {
+            Encoding::Hex => "0".repeat(64),
+            _ => format!("{}=", "A".repeat(43)),
+        };
+        let wrong = format!("{}{text}", slot.fixed_prefix());
+        let among = |request: Request, items: &[&str]| add(request, slot, separator, items);
+        let most = vec![&wrong[..]; MAX_SIGNATURES];
+        requests.extend([
+            ("last-of-most", among(usual(0), &most[1..])),
+            ("one-too-many", among(usual(0), &most)),
+            ("cut-short-among-others", among(usual(CUT_SHORT), &[&wrong])),
+            ("too-long-among-others", among(usual(TOO_LONG), &[&wrong])),
+        ]);
+        // One is enough: these are long.
+        if scheme.name() == "stripe" {
+            // The time is there, the target adds the signature, and a separator stands between.
+            let room = MAX_HEADER_BYTES - value(&mut usual(0), slot).len() - wrong.len() - 2;
+            requests.extend([
+                ("longest-header", among(usual(0), &[&"-".repeat(room)])),
+                ("header-too-long", among(usual(0), &[&"-".repeat(room + 1)])),
+            ]);
+        }
+    }
+    requests
+}
+
+/// The value of a slot's header, which is added if it is not there.
+fn value(request: &mut Request, slot: Slot) -> &mut Vec<u8> {
+    let names = &request.sender().names;
+    let index = names
+        .iter()
+        .position(|name| name == slot.name())
+        .expect("a known name");
+    let index = u8::try_from(index).expect("few names");
+    let place = request
+        .headers
+        .iter()
+        .position(|(known, _)| *known == index);
+    let place = place.unwrap_or_else(|| {
+        request.headers.push((index, Vec::new()));
+        request.headers.len() - 1
+    });
+    &mut request.headers[place].1
+}
+
+fn add(mut request: Request, slot: Slot, separator: u8, items: &[&str]) -> Request {
+    let value = value(&mut request, slot);
+    for item in items {
+        if !value.is_empty() {
+            value.push(separator);
+        }
+        value.extend(item.as_bytes());
+    }
+    request
+}

@@ -1,0 +1,42 @@
+//! The right signature for a request as it stands, whether or not it is a good request: so that a
+//! fuzzer, which cannot guess a MAC, gets behind it.
+
+use crate::{
+    input::Request,
+    oracle::{self, Fields},
+};
+
+/// Puts the signature into the request's headers, into its list of signatures if there is one.
+/// Does nothing where there is nothing to sign.
+pub fn endorse(request: &Request, fields: &mut Fields) -> Option<()> {
+    let scheme = request.sender().scheme;
+    let slot = scheme.signature_slot()?;
+    let second = scheme.header_families().and_then(|(first, second)| {
+        let tail = slot.name().strip_prefix(first)?;
+        Some(format!("{second}{tail}"))
+    });
+    let place = [Some(slot.name().to_owned()), second]
+        .into_iter()
+        .flatten()
+        .find_map(|name| {
+            fields
+                .iter()
+                .position(|(known, _)| known.eq_ignore_ascii_case(&name))
+        });
+    let place = place.unwrap_or_else(|| {
+        fields.push((slot.name().to_owned(), Vec::new()));
+        fields.len() - 1
+    });
+    let family = oracle::one_family(scheme, fields);
+    let content = oracle::content(scheme, &family, &request.body, false)?.concat();
+    let signature = request.change(oracle::signature(scheme, request.key(), &content));
+    let value = &mut fields[place].1;
+    match slot.separator() {
+        Some(separator) if !value.is_empty() => value.push(separator),
+        Some(_) => {}
+        None => value.clear(),
+    }
+    value.extend(slot.fixed_prefix().as_bytes());
+    value.extend(signature);
+    Some(())
+}

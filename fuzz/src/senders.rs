@@ -1,0 +1,227 @@
+//! One fixed sender per row of the catalogue: its scheme, keys and header names.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookproof::{
+    Secret, Secrets,
+    scheme::{ALL, Part, Scheme, SecretFormat, Source, Stamp},
+};
+use time::OffsetDateTime;
+
+/// All senders, in the order of [`ALL`].
+pub static SENDERS: LazyLock<Vec<Sender>> = LazyLock::new(|| {
+    let senders: Vec<Sender> = ALL.iter().copied().map(Sender::new).collect();
+    let tags: HashSet<u16> = senders.iter().map(|sender| sender.tag).collect();
+    assert_eq!(tags.len(), senders.len(), "two schemes have one tag");
+    senders
+});
+
+/// Two bytes that stand for a name in inputs: unlike its place in a list, they stay the same when
+/// other rows are added.
+pub fn tag(name: &str) -> u16 {
+    let fnv = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let hash = name.bytes().fold(0x811c_9dc5, fnv);
+    (hash ^ hash >> 16) as u16
+}
+
+/// The sender of a tag, or else the one whose tag comes next.
+pub fn sender(tag: u16) -> &'static Sender {
+    let next = SENDERS
+        .iter()
+        .min_by_key(|sender| sender.tag.wrapping_sub(tag));
+    next.expect("the catalogue has rows")
+}
+
+/// A scheme with fixed keys.
+pub struct Sender {
+    /// What stands for it in inputs.
+    pub tag: u16,
+    /// How it signs.
+    pub scheme: &'static Scheme,
+    /// Its keys, in the order of the ring.
+    pub keys: Vec<Key>,
+    /// Every header name that the scheme knows, in both families.
+    pub names: Vec<String>,
+    first_key: Ring,
+    all_keys: Ring,
+}
+
+/// What a receiver knows.
+pub struct Ring {
+    /// The first of the sender's keys, up to this many.
+    pub keys: usize,
+    /// Those keys.
+    pub secrets: Secrets,
+    /// The same without a window.
+    pub any_age: Secrets,
+}
+
+/// One key, decoded here and not by the crate.
+pub struct Key {
+    /// As the provider shows it.
+    pub text: &'static str,
+    /// The key itself.
+    pub bytes: Vec<u8>,
+    /// Its id, if it has one.
+    pub id: Option<&'static str>,
+    /// The last second that it counts.
+    pub not_after: Option<i64>,
+}
+
+impl Key {
+    fn new(format: SecretFormat, text: &'static str) -> Self {
+        let bytes = match format {
+            SecretFormat::Base64 { prefix } => STANDARD
+                .decode(text.trim_start_matches(prefix))
+                .expect("a key in base64"),
+            SecretFormat::Hex => {
+                let digits = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("a key in hex");
+                (0..text.len()).step_by(2).map(digits).collect()
+            }
+            _ => text.into(),
+        };
+        Self {
+            text,
+            bytes,
+            id: None,
+            not_after: None,
+        }
+    }
+
+    /// Whether it still counts.
+    pub fn in_force(&self, now: OffsetDateTime) -> bool {
+        self.not_after
+            .is_none_or(|last| now.unix_timestamp_nanos() <= i128::from(last) * 1_000_000_000)
+    }
+
+    /// For a ring.
+    pub fn secret(&self) -> Secret {
+        let mut secret = Secret::from(self.text);
+        if let Some(id) = self.id {
+            secret = secret.key_id(id);
+        }
+        match self.not_after {
+            Some(last) => {
+                secret.not_after(OffsetDateTime::from_unix_timestamp(last).expect("a date"))
+            }
+            None => secret,
+        }
+    }
+}
+
+impl Sender {
+    fn new(scheme: &'static Scheme) -> Self {
+        let format = scheme.secret_format();
+        let texts = texts(scheme.name(), format);
+        let mut keys: Vec<Key> = texts.iter().map(|text| Key::new(format, text)).collect();
+        if scheme.key_id_header().is_some() {
+            // The last key stays without an id and is tried whatever the request names.
+            let ids = ["old", "new"].map(Some).into_iter().chain([None]);
+            keys.iter_mut().zip(ids).for_each(|(key, id)| key.id = id);
+            keys[0].not_after = Some(1_800_000_000);
+        }
+        let ring = |count: usize| {
+            let secrets = || keys.iter().take(count).map(Key::secret);
+            let secrets = || Secrets::new(scheme, secrets()).expect("sound secrets");
+            Ring {
+                keys: count,
+                secrets: secrets(),
+                any_age: secrets().danger_accept_any_age(),
+            }
+        };
+        let (first_key, all_keys) = (ring(1), ring(keys.len()));
+        Self {
+            tag: tag(scheme.name()),
+            scheme,
+            keys,
+            names: names(scheme),
+            first_key,
+            all_keys,
+        }
+    }
+
+    /// The ring of all keys, or of the first.
+    pub fn ring(&self, all: bool) -> &Ring {
+        if all { &self.all_keys } else { &self.first_key }
+    }
+}
+
+/// The secrets of the vectors, so that those are accepted here too.
+fn texts(scheme: &str, format: SecretFormat) -> &'static [&'static str] {
+    match scheme {
+        "plain" => &[
+            "plain-contract-secret-0001",
+            "plain-contract-secret-0002",
+            "plain-contract-secret-0003",
+        ],
+        "standard-webhooks" | "svix" => &[
+            "whsec_c3RhbmRhcmQtd2ViaG9va3Mtc2VjcmV0LW9uZS0zMmI=",
+            "whsec_c2Vjb25kLXNlY3JldC1mb3Itcm90YXRpb24tMjhieSE=",
+        ],
+        "gitlab-signing" => &[
+            "whsec_o+Er46mY7NsSXYpDu/cwDD+U7OxrcoEL1IfaZvTQbco=",
+            "whsec_2Nr+u0r/Jr5muEaXPLrTs29lEbJsMdz0kGn+7bn24oU=",
+        ],
+        "stripe" => &[
+            "whsec_vectorTestSecretAlpha0001",
+            "whsec_vectorTestSecretBravo0002",
+        ],
+        "slack" => &[
+            "8f1e2d3c4b5a69788796a5b4c3d2e1f0",
+            "another-made-up-secret-9Q",
+        ],
+        "paddle" => &[
+            "pdl_ntfset_vector_alpha_0001",
+            "pdl_ntfset_vector_bravo_0002",
+        ],
+        "twitch" => &["twitch-secret-made-up", "another-made-up-secret-9Q"],
+        "zoom" => &["zoom-secret-token-made-up", "zoom-secret-token-made-up-2"],
+        "github" | "github-sha1" => &["gh-webhook-secret-made-up", "another-made-up-secret-9Q"],
+        "shopify" => &[
+            "shpss_vector0123456789abcdef",
+            "shpss_made_up_client_secret_2",
+        ],
+        "linear" => &["lin_wh_made_up_secret_001", "lin_wh_made_up_secret_002"],
+        "dropbox" => &["whk_s3cr3t-Kestrel-42", "whk_s3cr3t-Kestrel-43"],
+        "gitlab" => &["gl-token-made-up-0001", "gl-token-made-up-00012"],
+        // A row added since: it is fuzzed all the same.
+        _ => match format {
+            SecretFormat::Text => &["made-up-secret-1", "made-up-secret-2"],
+            _ => &[
+                "00112233445566778899aabbccddeeff",
+                "ffeeddccbbaa99887766554433221100",
+            ],
+        },
+    }
+}
+
+fn names(scheme: &Scheme) -> Vec<String> {
+    let mut known: Vec<&str> = Vec::new();
+    known.extend(scheme.signature_slot().map(|slot| slot.name()));
+    if let Some((Stamp::Slot(slot), _)) = scheme.timestamp_source() {
+        known.push(slot.name());
+    }
+    known.extend(scheme.parts().iter().filter_map(|part| match part {
+        Part::Header(slot) => Some(slot.name()),
+        _ => None,
+    }));
+    known.extend(scheme.key_id_header());
+    known.extend(scheme.delivery_id_header());
+    if let Some(Source::Header(name)) = scheme.event_type_source() {
+        known.push(name);
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in known {
+        let second = scheme.header_families().and_then(|(prefix, other)| {
+            name.strip_prefix(prefix)
+                .map(|tail| format!("{other}{tail}"))
+        });
+        for name in [name.to_owned()].into_iter().chain(second) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,107 @@
+//! The header parser, against a naive one.
+
+use std::sync::LazyLock;
+
+use arbitrary::{Arbitrary as _, Result, Unstructured};
+use hookproof::scheme::{Part, Slot, Stamp};
+
+use crate::{
+    oracle,
+    senders::{SENDERS, tag},
+};
+
+/// Every slot of the catalogue, once.
+pub static SLOTS: LazyLock<Vec<Slot>> = LazyLock::new(|| {
+    let mut slots: Vec<Slot> = Vec::new();
+    for scheme in SENDERS.iter().map(|sender| sender.scheme) {
+        let stamp = scheme
+            .timestamp_source()
+            .and_then(|(stamp, _)| match stamp {
+                Stamp::Slot(slot) => Some(slot),
+                _ => None,
+            });
+        let parts = scheme.parts().iter().filter_map(|part| match part {
+            Part::Header(slot) => Some(*slot),
+            _ => None,
+        });
+        for slot in scheme
+            .signature_slot()
+            .into_iter()
+            .chain(stamp)
+            .chain(parts)
+        {
+            if !slots.contains(&slot) {
+                slots.push(slot);
+            }
+        }
+    }
+    slots
+});
+
+/// Prefixes of slots that are no catalogue row's.
+const PREFIXES: [&str; 6] = ["", "v1=", "=", ",", " ", "sha256="];
+
+fn tag_of(slot: &Slot) -> u16 {
+    tag(&format!("{} {}", slot.name(), slot.fixed_prefix()))
+}
+
+/// A catalogue's slot by its tag, or a list of any separator, and a header value.
+fn read(data: &[u8]) -> Result<(Slot, &[u8])> {
+    let mut input = Unstructured::new(data);
+    let slot = if bool::arbitrary(&mut input)? {
+        let [separator, prefix] = <[u8; 2]>::arbitrary(&mut input)?;
+        let prefix = PREFIXES[usize::from(prefix) % PREFIXES.len()];
+        Slot::header("X-Own").list(separator).prefix(prefix)
+    } else {
+        let tag = u16::arbitrary(&mut input)?;
+        let next = SLOTS
+            .iter()
+            .min_by_key(|slot| tag_of(slot).wrapping_sub(tag));
+        *next.expect("the catalogue has slots")
+    };
+    Ok((slot, input.take_rest()))
+}
+
+/// The input that reads as a slot of the catalogue and a header value.
+pub fn seed(slot: &Slot, value: &[u8]) -> Vec<u8> {
+    [&[0][..], &tag_of(slot).to_le_bytes(), value].concat()
+}
+
+/// The input that reads as a list with any separator, and a header value.
+pub fn seed_of_list(separator: u8, value: &[u8]) -> Vec<u8> {
+    [&[1, separator, 0], value].concat()
+}
+
+/// Target: [`Slot::items`] and [`Slot::single`] over any header value.
+pub fn slot(data: &[u8]) {
+    let Ok((slot, value)) = read(data) else {
+        return;
+    };
+    let items: Vec<&[u8]> = slot.items(value).take(value.len() + 2).collect();
+    assert_eq!(
+        items,
+        oracle::cut(slot, value),
+        "not what a naive parser finds"
+    );
+    assert!(items.len() <= value.len() + 1, "more items than bytes");
+    let single = (items.len() == 1).then(|| items[0]);
+    assert_eq!(slot.single(value), single);
+    // Each item lies in the value, behind the prefix, and after the item before it.
+    let mut end = value.as_ptr() as usize;
+    for item in items {
+        let prefix = slot.fixed_prefix().as_bytes();
+        let start = item.as_ptr() as usize;
+        assert!(
+            start >= end + prefix.len(),
+            "overlaps, or has no room for the prefix"
+        );
+        end = start + item.len();
+        let at = start - value.as_ptr() as usize;
+        assert_eq!(value.get(at..at + item.len()), Some(item));
+        assert_eq!(&value[at - prefix.len()..at], prefix);
+        assert!(
+            slot.separator()
+                .is_none_or(|separator| !item.contains(&separator))
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! Every target over its seeds and over a fixed number of spoilt ones, on stable Rust.
+
+use std::{
+    fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+};
+
+use fastrand::Rng;
+use hookproof_fuzz::{input::Request, oracle::Answer, verify::judge};
+
+/// Spoilt seeds per target. The same ones each time.
+const MUTANTS: usize = 4000;
+
+/// As `-max_len` of the longer runs.
+const MAX_LEN: usize = 8192;
+
+/// The checked-in seeds of a target, by name.
+fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("seeds")
+        .join(target);
+    let entries = fs::read_dir(&folder).expect("a folder of seeds");
+    let mut seeds: Vec<_> = entries
+        .map(|entry| {
+            let path = entry.expect("a seed").path();
+            let name = path
+                .file_name()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned();
+            (name, fs::read(path).expect("a readable seed"))
+        })
+        .collect();
+    assert!(!seeds.is_empty(), "{} is empty", folder.display());
+    // The order of folders differs between machines.
+    seeds.sort();
+    seeds
+}
+
+/// Runs a target over one input and says which it was if it fails.
+fn run(target: fn(&[u8]), name: &str, input: &[u8]) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| target(input))) {
+        let hex: String = input.iter().map(|byte| format!("{byte:02x}")).collect();
+        eprintln!("{name} fails with the input {hex}");
+        std::panic::resume_unwind(panic);
+    }
+}
+
+fn replay(name: &str, target: fn(&[u8])) {
+    let seeds = seeds(name);
+    for (seed, input) in &seeds {
+        run(target, seed, input);
+    }
+    let mut rng = Rng::with_seed(0x686f_6f6b);
+    for _ in 0..MUTANTS {
+        let (seed, input) = &seeds[rng.usize(..seeds.len())];
+        let (_, other) = &seeds[rng.usize(..seeds.len())];
+        run(target, seed, &spoil(&mut rng, input.clone(), other));
+    }
+}
+
+/// A few of the changes that fuzzers make.
+fn spoil(rng: &mut Rng, mut input: Vec<u8>, other: &[u8]) -> Vec<u8> {
+    for _ in 0..rng.usize(1..=4) {
+        let at = rng.usize(..=input.len());
+        let length = rng.usize(..=(input.len() - at).min(64));
+        match rng.u8(..7) {
+            0 if at < input.len() => input[at] ^= 1 << rng.u8(..8),
+            1 if at < input.len() => input[at] = rng.u8(..),
+            2 => input.insert(at, rng.u8(..)),
+            3 => drop(input.drain(at..at + length)),
+            4 => input.extend_from_within(at..at + length),
+            5 => input
+                .splice(at..at + length, other.iter().copied().take(length))
+                .for_each(drop),
+            _ => input.truncate(at),
+        }
+    }
+    input.truncate(MAX_LEN);
+    input
+}
+
+#[test]
+fn slot() {
+    replay("slot", hookproof_fuzz::slot);
+}
+
+#[test]
+fn verify() {
+    replay("verify", hookproof_fuzz::verify);
+}
+
+#[test]
+fn sign_then_verify() {
+    replay("sign_then_verify", hookproof_fuzz::sign_then_verify);
+}
+
+#[test]
+fn stored() {
+    replay("stored", hookproof_fuzz::stored);
+}
+
+/// Seeds say in their names what they come to. If this fails after the catalogue has changed,
+/// write them anew: see `examples/seeds`.
+#[test]
+fn requests_come_to_what_their_names_say() {
+    let mut accepted = 0;
+    let found = |name: &str| name.starts_with("found.");
+    for (name, input) in seeds("verify").into_iter().filter(|(name, _)| !found(name)) {
+        let request = Request::read(&input).expect("any bytes are a request");
+        assert_eq!(request.to_bytes(), input, "{name}");
+        let answer = judge(&request);
+        assert!(
+            name.starts_with(&format!("{answer:?}.").to_lowercase()),
+            "{name}: {answer:?}"
+        );
+        accepted += usize::from(answer == Answer::Accepted);
+    }
+    assert!(
+        accepted >= hookproof::scheme::ALL.len(),
+        "some scheme accepts none of its seeds"
+    );
+}
