@@ -5,9 +5,10 @@
 //! cargo bench --manifest-path benches/Cargo.toml --bench claim --features sqlite -- --ratios
 //! ```
 //!
-//! **In memory.** Measured is the claim of [`MemoryStore`](hookproof::MemoryStore), for an event
-//! that is new and for one that was processed, with a million others kept, on one thread and on
-//! two at once. A claim that is new takes the event's identity over, stores a receipt and hands
+//! **In memory.** Measured is the claim of [`MemoryStore`](hookproof::MemoryStore): for a million
+//! new events from an empty store on (`filling`, which growing is a part of), and then, with a
+//! million kept and nothing growing, for an event that is new and for one that was processed, on
+//! one thread and on two at once. A claim that is new takes the event's identity over, stores a receipt and hands
 //! out a lease; a duplicate is answered with a copy of its receipt.
 //!
 //! **The floor** is less: `DashMap::insert` of the event's 16-byte digest and a number, with no

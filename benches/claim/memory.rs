@@ -21,10 +21,17 @@ pub fn run(mode: Mode) {
         Mode::Once => (1000, 10),
         Mode::Ratios | Mode::Full => (1_000_000, 1000),
     };
-    let stores = all(2 * kept);
-    for store in &stores {
-        let bytes = fill(store.as_ref(), kept);
+    for store in all(2 * kept) {
+        let bytes = bytes_of(store.as_ref(), kept);
         println!("{:<24} {kept} kept: {:.0} bytes each", store.name(), bytes);
+    }
+    let stores = all(2 * kept);
+    let filled = fill(&stores, kept, batch);
+    for (store, nanos) in stores.iter().zip(&filled) {
+        let (name, ratio) = (store.name(), nanos / filled[0]);
+        println!(
+            "{name:<24} filling    1 thread(s), 0 to {kept} kept {nanos:>6.0} ns {ratio:>6.2}x"
+        );
     }
     for (task, again) in [("new", false), ("duplicate", true)] {
         for threads in [1, 2] {
@@ -41,15 +48,36 @@ fn key(id: usize) -> EventKey {
     EventKey::business("", "bench", &id.to_string()).expect("a sound key")
 }
 
-/// Events from 0 on. Returns the bytes allocated for each.
-fn fill(store: &dyn Store, kept: usize) -> f64 {
+/// Fills a store, and returns the bytes allocated for each event.
+fn bytes_of(store: &dyn Store, kept: usize) -> f64 {
     const CHUNK: usize = 1000;
+    let alone = Barrier::new(1);
     let mut bytes = 0;
     for first in (0..kept).step_by(CHUNK) {
         let keys: Vec<_> = (first..kept.min(first + CHUNK)).map(key).collect();
-        bytes += allocation_counter::measure(|| store.keep(&keys)).bytes_current;
+        let counted = allocation_counter::measure(|| {
+            store.keep(&keys, &alone);
+        });
+        bytes += counted.bytes_current;
     }
     bytes as f64 / kept as f64
+}
+
+/// Fills all stores in turn, batch by batch, and returns the nanoseconds that each event took.
+/// The mean and not the median, because growing is part of it, and comes in few batches.
+fn fill(stores: &[Box<dyn Store>], kept: usize, batch: usize) -> Vec<f64> {
+    let alone = Barrier::new(1);
+    let mut taken = vec![Duration::ZERO; stores.len()];
+    allocation_counter::opt_out(|| {
+        for first in (0..kept).step_by(batch) {
+            let keys: Vec<_> = (first..kept.min(first + batch)).map(key).collect();
+            for (store, taken) in stores.iter().zip(&mut taken) {
+                *taken += store.keep(&keys, &alone);
+            }
+        }
+    });
+    let each = |taken: Duration| taken.as_nanos() as f64 / kept as f64;
+    taken.into_iter().map(each).collect()
 }
 
 /// Times all stores in turn, on as many threads at once; in the order of `stores`.
