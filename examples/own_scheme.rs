@@ -37,8 +37,6 @@ const SIGNS_URL: Scheme = Scheme::new("signs-url", Mac::HmacSha512)
         Part::Text("\n"),
         Part::Body,
     ])
-    // A URL is visible ASCII, so it ends at the line end; the builder cannot know that.
-    .ambiguous_boundary("a URL holds no line end")
     .id(IdSource::Json("/event/id"));
 
 /// Signs the body alone, but the body holds the time of sending.

@@ -496,3 +496,33 @@ fn signatures_may_be_in_several_headers() {
         RejectionKind::Malformed(Malformed::TooManySignatures("X-Sig-1"))
     );
 }
+
+/// As ids do, a method or URL must end where only one reader can think it ends.
+#[test]
+fn a_target_that_holds_the_separator_is_refused() {
+    const JOINED: Scheme = Scheme::new("joined", Mac::HmacSha256)
+        .signature(Slot::header("X-Sig"), Encoding::Hex)
+        .content(&[
+            Part::Method,
+            Part::Text(" "),
+            Part::Url,
+            Part::Text("\n"),
+            Part::Body,
+        ]);
+    let secrets = Secrets::new(&JOINED, [NEW]).unwrap();
+    let signed = |method: &str, url: &str| {
+        Signer::new(&JOINED, NEW)
+            .target(method, url)
+            .sign(b"{}")
+            .unwrap()
+    };
+    let good = signed("POST", "https://hooks.example.com/?a=b");
+    assert!(hookproof::verify(b"{}", &good, &secrets, NOW).is_ok());
+    for bad in [
+        signed("POST x", "https://hooks.example.com/"),
+        signed("POST", "https://a/\nb"),
+    ] {
+        let malformed = RejectionKind::Malformed(Malformed::Target);
+        assert_eq!(kind(b"{}", &bad, &secrets), malformed);
+    }
+}

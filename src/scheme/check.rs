@@ -156,7 +156,7 @@ impl Scheme {
                     !text.starts_with(|c: char| c.is_ascii_digit())
                 }
                 // verify refuses a value that holds the separator's first byte.
-                (Part::Header(_) | Part::Method, Part::Text(text)) => !text.is_empty(),
+                (Part::Header(_) | Part::Method | Part::Url, Part::Text(text)) => !text.is_empty(),
                 // A token has neither the colons of a time nor a time's width in digits only.
                 (Part::Header(slot), Part::Timestamp) => {
                     unit == Some(Unit::Rfc3339) && is_token(slot)

@@ -96,8 +96,8 @@ impl<'a> Reader<'a> {
             *place = match part {
                 Part::Text(text) => text.as_bytes(),
                 Part::Body => body,
-                Part::Method => self.method().ok_or(Malformed::NoTarget)?.as_bytes(),
-                Part::Url => self.url().ok_or(Malformed::NoTarget)?.as_bytes(),
+                Part::Method => self.target_part(self.method(), rest)?,
+                Part::Url => self.target_part(self.url(), rest)?,
                 Part::Header(slot) => {
                     let value = self.header_part(slot)?;
                     ends_before(value, rest.first()).ok_or(Malformed::HeaderValue(slot.name()))?
@@ -117,6 +117,14 @@ impl<'a> Reader<'a> {
             };
         }
         Ok(header_stamp)
+    }
+
+    fn target_part(&self, value: Option<&'a str>, rest: &[Part]) -> Result<&'a [u8], Malformed> {
+        let value = value.ok_or(Malformed::NoTarget)?.as_bytes();
+        match ends_before(value, rest.first()) {
+            None if self.scheme.ambiguity().is_none() => Err(Malformed::Target),
+            _ => Ok(value),
+        }
     }
 
     pub(crate) fn header_part(&self, slot: &Slot) -> Result<&'a [u8], Malformed> {

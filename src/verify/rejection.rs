@@ -73,6 +73,9 @@ pub enum Malformed {
     /// ([`RequestTarget`](crate::headers::RequestTarget)).
     #[error("the scheme signs the method or URL, which the caller did not supply")]
     NoTarget,
+    /// The method or URL holds the separator that the scheme puts behind it.
+    #[error("the method or URL has a value that the scheme does not allow")]
+    Target,
 }
 
 /// What did not verify.
