@@ -2,7 +2,7 @@
 //! fuzzer, which cannot guess a MAC, gets behind it.
 
 use crate::{
-    input::Request,
+    input::{IN_FRONT, LAST_HEADER, Request},
     oracle::{self, Fields},
 };
 
@@ -10,7 +10,9 @@ use crate::{
 /// Does nothing where there is nothing to sign.
 pub fn endorse(request: &Request, fields: &mut Fields) -> Option<()> {
     let scheme = request.sender().scheme;
-    let slot = scheme.signature_slot()?;
+    let more = scheme.more_signature_slots().last().copied();
+    let more = more.filter(|_| request.flags & LAST_HEADER != 0);
+    let slot = more.or(scheme.signature_slot())?;
     let second = scheme.header_families().and_then(|(first, second)| {
         let tail = slot.name().strip_prefix(first)?;
         Some(format!("{second}{tail}"))
@@ -30,13 +32,16 @@ pub fn endorse(request: &Request, fields: &mut Fields) -> Option<()> {
     let family = oracle::one_family(scheme, fields);
     let content = oracle::content(scheme, &family, &request.body, false)?.concat();
     let signature = request.change(oracle::signature(scheme, request.key(), &content));
+    let item = [slot.fixed_prefix().as_bytes(), &signature].concat();
     let value = &mut fields[place].1;
-    match slot.separator() {
-        Some(separator) if !value.is_empty() => value.push(separator),
-        Some(_) => {}
-        None => value.clear(),
-    }
-    value.extend(slot.fixed_prefix().as_bytes());
-    value.extend(signature);
+    *value = match slot.separator() {
+        Some(separator) if !value.is_empty() => {
+            let in_front = request.flags & 7 << 5 == IN_FRONT;
+            let old = std::mem::take(value);
+            let items = if in_front { [item, old] } else { [old, item] };
+            items.join(&separator)
+        }
+        _ => item,
+    };
     Some(())
 }

@@ -36,7 +36,8 @@ pub struct Request {
     /// The tag of the sender.
     pub sender: u16,
     /// Bit 0: all keys are in the ring, else the first only. Bit 1: the right signature is put in
-    /// before verification, by the key that bits 2 to 4 choose, and changed as bits 5 to 7 say.
+    /// before verification, by the key that bits 2 and 3 choose, changed as bits 5 to 7 say. Bit 4: into the last
+    /// header that may hold it, instead of the first.
     pub flags: u8,
     /// The receiver's clock.
     pub now: OffsetDateTime,
@@ -50,12 +51,16 @@ pub struct Request {
 pub const ALL_KEYS: u8 = 1;
 /// Bit 1 of [`Request::flags`].
 pub const ENDORSE: u8 = 2;
+/// Bit 4 of [`Request::flags`].
+pub const LAST_HEADER: u8 = 1 << 4;
 /// Bits 5 to 7 of [`Request::flags`]: the right signature is written in upper case.
 pub const UPPER_CASE: u8 = 1 << 5;
 /// Bits 5 to 7 of [`Request::flags`]: the right signature lacks its end.
 pub const CUT_SHORT: u8 = 2 << 5;
 /// Bits 5 to 7 of [`Request::flags`]: the right signature goes on.
 pub const TOO_LONG: u8 = 3 << 5;
+/// Bits 5 to 7 of [`Request::flags`]: the right signature goes before the others of a list.
+pub const IN_FRONT: u8 = 4 << 5;
 /// Bit 7 of a header's index.
 const UPPER: u8 = 0x80;
 
@@ -105,10 +110,10 @@ impl Request {
         sender(self.sender)
     }
 
-    /// The key that bits 2 to 4 of the flags choose.
+    /// The key that bits 2 and 3 of the flags choose.
     pub fn key(&self) -> &'static Key {
         let keys = &self.sender().keys;
-        &keys[usize::from(self.flags >> 2 & 7) % keys.len()]
+        &keys[usize::from(self.flags >> 2 & 3) % keys.len()]
     }
 
     /// The right signature, changed as bits 5 to 7 of the flags say.

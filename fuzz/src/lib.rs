@@ -74,6 +74,7 @@
 mod endorse;
 pub mod input;
 pub mod oracle;
+pub mod own;
 pub mod senders;
 pub mod sign_then_verify;
 pub mod slot;

@@ -60,8 +60,13 @@ fn authentic(
     now: OffsetDateTime,
 ) -> Option<Option<i128>> {
     let fields = one_family(scheme, fields);
-    let slot = scheme.signature_slot()?;
-    let signatures = cut(slot, one(&fields, slot.name())?);
+    let mut signatures = Vec::new();
+    let first = scheme.signature_slot();
+    for slot in first.iter().chain(scheme.more_signature_slots()) {
+        if count(&fields, slot.name()) > 0 {
+            signatures.extend(cut(*slot, one(&fields, slot.name())?));
+        }
+    }
     if signatures.len() > MAX_SIGNATURES {
         return None;
     }

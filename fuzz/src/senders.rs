@@ -1,17 +1,21 @@
-//! One fixed sender per row of the catalogue: its scheme, keys and header names.
+//! One fixed sender per row of the catalogue and per scheme of [`own`]: its scheme, keys and header
+//! names.
 
 use std::{collections::HashSet, sync::LazyLock};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
     Secret, Secrets,
-    scheme::{ALL, Part, Scheme, SecretFormat, Source, Stamp},
+    scheme::{ALL, Part, Scheme, SecretFormat, Slot, Source, Stamp},
 };
 use time::OffsetDateTime;
 
-/// All senders, in the order of [`ALL`].
+use crate::own;
+
+/// All senders.
 pub static SENDERS: LazyLock<Vec<Sender>> = LazyLock::new(|| {
-    let senders: Vec<Sender> = ALL.iter().copied().map(Sender::new).collect();
+    let schemes = ALL.iter().chain(own::ALL).copied();
+    let senders: Vec<Sender> = schemes.map(Sender::new).collect();
     let tags: HashSet<u16> = senders.iter().map(|sender| sender.tag).collect();
     assert_eq!(tags.len(), senders.len(), "two schemes have one tag");
     senders
@@ -185,7 +189,7 @@ fn texts(scheme: &str, format: SecretFormat) -> &'static [&'static str] {
         "linear" => &["lin_wh_made_up_secret_001", "lin_wh_made_up_secret_002"],
         "dropbox" => &["whk_s3cr3t-Kestrel-42", "whk_s3cr3t-Kestrel-43"],
         "gitlab" => &["gl-token-made-up-0001", "gl-token-made-up-00012"],
-        // A row added since: it is fuzzed all the same.
+        // Schemes of our own, and rows added since.
         _ => match format {
             SecretFormat::Text => &["made-up-secret-1", "made-up-secret-2"],
             _ => &[
@@ -199,6 +203,7 @@ fn texts(scheme: &str, format: SecretFormat) -> &'static [&'static str] {
 fn names(scheme: &Scheme) -> Vec<String> {
     let mut known: Vec<&str> = Vec::new();
     known.extend(scheme.signature_slot().map(|slot| slot.name()));
+    known.extend(scheme.more_signature_slots().iter().map(Slot::name));
     if let Some((Stamp::Slot(slot), _)) = scheme.timestamp_source() {
         known.push(slot.name());
     }

@@ -10,7 +10,7 @@ use crate::{
     senders::{SENDERS, tag},
 };
 
-/// Every slot of the catalogue, once.
+/// Every slot of every sender, once.
 pub static SLOTS: LazyLock<Vec<Slot>> = LazyLock::new(|| {
     let mut slots: Vec<Slot> = Vec::new();
     for scheme in SENDERS.iter().map(|sender| sender.scheme) {
@@ -27,6 +27,7 @@ pub static SLOTS: LazyLock<Vec<Slot>> = LazyLock::new(|| {
         for slot in scheme
             .signature_slot()
             .into_iter()
+            .chain(scheme.more_signature_slots().iter().copied())
             .chain(stamp)
             .chain(parts)
         {
@@ -45,7 +46,7 @@ fn tag_of(slot: &Slot) -> u16 {
     tag(&format!("{} {}", slot.name(), slot.fixed_prefix()))
 }
 
-/// A catalogue's slot by its tag, or a list of any separator, and a header value.
+/// A scheme's slot by its tag, or a list of any separator, and a header value.
 fn read(data: &[u8]) -> Result<(Slot, &[u8])> {
     let mut input = Unstructured::new(data);
     let slot = if bool::arbitrary(&mut input)? {
@@ -57,12 +58,12 @@ fn read(data: &[u8]) -> Result<(Slot, &[u8])> {
         let next = SLOTS
             .iter()
             .min_by_key(|slot| tag_of(slot).wrapping_sub(tag));
-        *next.expect("the catalogue has slots")
+        *next.expect("some scheme has slots")
     };
     Ok((slot, input.take_rest()))
 }
 
-/// The input that reads as a slot of the catalogue and a header value.
+/// The input that reads as a scheme's slot and a header value.
 pub fn seed(slot: &Slot, value: &[u8]) -> Vec<u8> {
     [&[0][..], &tag_of(slot).to_le_bytes(), value].concat()
 }

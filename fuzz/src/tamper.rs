@@ -1,10 +1,14 @@
 //! Signed requests with something changed.
 
-use hookproof::scheme::{Part, Slot, Stamp};
+use hookproof::{
+    headers::RequestTarget,
+    scheme::{Part, Slot, Stamp},
+};
 
 use crate::{
     oracle::{self, Fields},
     sign_then_verify::{Case, refuse},
+    verify::Facts,
 };
 
 /// One bit of the body, or of a header that counts.
@@ -45,7 +49,7 @@ pub(crate) fn repeat(case: &Case<'_>, fields: &Fields) {
 }
 
 /// The same signed bytes, cut into parts at other places.
-pub(crate) fn recut(case: &Case<'_>, fields: &Fields) {
+pub(crate) fn recut(case: &Case<'_>, fields: &Fields, before: &Facts) {
     let scheme = case.sender.scheme;
     let sent = oracle::content(scheme, fields, &case.body, true).expect("is sound");
     let bytes = sent.concat();
@@ -68,8 +72,22 @@ pub(crate) fn recut(case: &Case<'_>, fields: &Fields) {
                 _ => {}
             }
         }
-        refuse(case, &fields, body, "cut at another place");
+        if scheme.ambiguity().is_none() {
+            refuse(case, &fields, body, "cut at another place");
+        } else if let Some(after) = facts(case, &fields, body) {
+            assert_eq!(
+                after.event, before.event,
+                "cut at another place: {fields:?}"
+            );
+        }
     }
+}
+
+fn facts(case: &Case<'_>, fields: &Fields, body: &[u8]) -> Option<Facts> {
+    let request = RequestTarget::new(fields, oracle::METHOD, oracle::URL);
+    let secrets = &case.sender.ring(true).secrets;
+    let delivery = hookproof::verify(body, &request, secrets, case.now).ok()?;
+    Some(Facts::of(&delivery))
 }
 
 /// The ways to cut bytes into parts. The first cut is at one place that `choice` picks, the others

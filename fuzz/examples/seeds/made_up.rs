@@ -1,8 +1,9 @@
 //! Requests that no vector has: the target signs them by itself, so that a fuzzer can change them.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::scheme::{Encoding, MAX_HEADER_BYTES, MAX_SIGNATURES, Part, Slot, Stamp, Unit};
 use hookproof_fuzz::{
-    input::{ALL_KEYS, CUT_SHORT, ENDORSE, Request, TOO_LONG, UPPER_CASE},
+    input::{ALL_KEYS, CUT_SHORT, ENDORSE, IN_FRONT, LAST_HEADER, Request, TOO_LONG, UPPER_CASE},
     senders::Sender,
 };
 use time::OffsetDateTime;
@@ -32,17 +33,22 @@ fn request(sender: &Sender, flags: u8, id: &str, stamp: Option<&str>) -> Request
         match (part, sender.scheme.timestamp_source()) {
             (Part::Header(slot), _) => put(slot.name(), format!("{}{id}", slot.fixed_prefix())),
             (Part::Timestamp, Some((Stamp::Slot(slot), unit))) => {
-                let usual = match unit {
-                    Unit::Rfc3339 => "2027-01-15T08:00:00Z",
-                    _ => "1800000000",
-                };
-                let stamp = stamp.unwrap_or(usual);
+                let usual = usual_time(unit);
+                let stamp = stamp.unwrap_or(&usual);
                 put(slot.name(), format!("{}{stamp}", slot.fixed_prefix()));
             }
             _ => {}
         }
     }
     request
+}
+
+fn usual_time(unit: Unit) -> String {
+    match unit {
+        Unit::Rfc3339 => "2027-01-15T08:00:00Z".into(),
+        Unit::Millis => format!("{NOW}000"),
+        _ => NOW.to_string(),
+    }
 }
 
 /// What one of the senders might be asked to sign, by name.
@@ -55,6 +61,12 @@ pub fn all(sender: &Sender) -> Vec<(&'static str, Request)> {
         ("cut-short", usual(CUT_SHORT)),
         ("too-long", usual(TOO_LONG)),
     ];
+    if !scheme.more_signature_slots().is_empty() {
+        requests.extend([
+            ("in-last-header", usual(LAST_HEADER)),
+            ("cut-short-in-last-header", usual(LAST_HEADER | CUT_SHORT)),
+        ]);
+    }
     if scheme
         .parts()
         .iter()
@@ -81,24 +93,16 @@ pub fn all(sender: &Sender) -> Vec<(&'static str, Request)> {
                 request(sender, 0, "msg_1", Some("2027-01-15T08:00:00")),
             ),
         ]),
-        Some((Stamp::Slot(_), _)) => requests.extend([
-            (
-                "leading-zero",
-                request(sender, 0, "msg_1", Some("01800000000")),
-            ),
-            (
-                "plus-sign",
-                request(sender, 0, "msg_1", Some("+1800000000")),
-            ),
-            (
-                "fraction",
-                request(sender, 0, "msg_1", Some("1800000000.0")),
-            ),
-            (
-                "more-than-fits",
-                request(sender, 0, "msg_1", Some("36893488149219103232")),
-            ),
-        ]),
+        Some((Stamp::Slot(_), unit)) => {
+            let usual = usual_time(unit);
+            let at = |stamp: String| request(sender, 0, "msg_1", Some(&stamp));
+            requests.extend([
+                ("leading-zero", at(format!("0{usual}"))),
+                ("plus-sign", at(format!("+{usual}"))),
+                ("fraction", at(format!("{usual}.0"))),
+                ("more-than-fits", at("36893488149219103232".into())),
+            ]);
+        }
         Some((Stamp::Json(pointer), _)) => {
             let body = |text: &str| Request {
                 body: text.replace("/t", &pointer[1..]).into(),
@@ -131,9 +135,10 @@ pub fn all(sender: &Sender) -> Vec<(&'static str, Request)> {
         .signature_slot()
         .and_then(|slot| Some((slot, slot.separator()?)))
     {
+        let zeros = vec![0; scheme.mac().tag_len().unwrap_or(1)];
         let text = match scheme.encoding() {
-            Encoding::Hex => "0".repeat(64),
-            _ => format!("{}=", "A".repeat(43)),
+            Encoding::Hex => "00".repeat(zeros.len()),
+            _ => STANDARD.encode(zeros),
         };
         let wrong = format!("{}{text}", slot.fixed_prefix());
         let among = |request: Request, items: &[&str]| add(request, slot, separator, items);
@@ -141,6 +146,7 @@ pub fn all(sender: &Sender) -> Vec<(&'static str, Request)> {
         requests.extend([
             ("last-of-most", among(usual(0), &most[1..])),
             ("one-too-many", among(usual(0), &most)),
+            ("first-of-most", among(usual(IN_FRONT), &most[1..])),
             ("cut-short-among-others", among(usual(CUT_SHORT), &[&wrong])),
             ("too-long-among-others", among(usual(TOO_LONG), &[&wrong])),
         ]);

@@ -31,8 +31,11 @@ pub struct Vector {
     pub expect: String,
 }
 
-/// The vectors of a scheme's provider that are for this scheme.
+/// The vectors of a scheme's provider that are for this scheme; none for schemes of our own.
 pub fn of(scheme: &Scheme, folder: &Path) -> Result<Vec<Vector>, Box<dyn Error>> {
+    if Scheme::by_name(scheme.name()).is_none() {
+        return Ok(Vec::new());
+    }
     let path = folder.join(format!("{}.json", scheme.provider()));
     let text = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let File { provider, vectors } = serde_json::from_slice(&text)?;
