@@ -1,7 +1,9 @@
 //! Bytes from a fuzzer as requests and times, and back, so that seeds can be written.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use time::{OffsetDateTime, PrimitiveDateTime, UtcOffset};
+use hookproof::scheme::{Scheme, Stamp, Unit};
+use serde_json::{Value, json};
+use time::{OffsetDateTime, PrimitiveDateTime, UtcOffset, format_description::well_known::Rfc3339};
 
 use crate::senders::{Key, Sender, sender};
 
@@ -30,11 +32,28 @@ pub fn moment(input: &mut Unstructured<'_>) -> Result<OffsetDateTime> {
         .unwrap_or(at))
 }
 
+/// A JSON body, with the time of sending where the scheme looks for it.
+pub fn json_body(scheme: &Scheme, at: OffsetDateTime, data: Value) -> Vec<u8> {
+    let mut body = json!({"id": "evt_1", "type": "a.b", "data": data});
+    if let Some((Stamp::Json(pointer), unit)) = scheme.timestamp_source() {
+        let mut place = &mut body;
+        for name in pointer.split('/').skip(1) {
+            place = &mut place[name];
+        }
+        *place = match unit {
+            Unit::Seconds => at.unix_timestamp().into(),
+            Unit::Millis => Value::from((at.unix_timestamp_nanos() / 1_000_000) as i64),
+            _ => at.format(&Rfc3339).expect("a usual time").into(),
+        };
+    }
+    body.to_string().into()
+}
+
 /// A request to one of the [`SENDERS`](crate::senders::SENDERS), in few bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The tag of the sender.
-    pub sender: u16,
+    pub sender: u32,
     /// Bit 0: all keys are in the ring, else the first only. Bit 1: the right signature is put in
     /// before verification, by the key that bits 2 and 3 choose, changed as bits 5 to 7 say. Bit 4: into the last
     /// header that may hold it, instead of the first.
@@ -68,7 +87,7 @@ impl Request {
     /// Reads what [`Request::to_bytes`] writes. Any bytes are some request.
     pub fn read(data: &[u8]) -> Result<Self> {
         let mut input = Unstructured::new(data);
-        let sender = u16::arbitrary(&mut input)?;
+        let sender = u32::arbitrary(&mut input)?;
         let [flags, count] = <[u8; 2]>::arbitrary(&mut input)?;
         let now = moment(&mut input)?;
         let headers = (0..count % 32)

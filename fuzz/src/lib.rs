@@ -80,6 +80,7 @@ pub mod sign_then_verify;
 pub mod slot;
 pub mod stored;
 mod tamper;
+pub mod vectors;
 pub mod verify;
 
 pub use sign_then_verify::sign_then_verify;

@@ -11,6 +11,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use hookproof::scheme::{
     Encoding, MAX_HEADER_BYTES, MAX_SIGNATURES, Mac, Part, Scheme, Shape, Slot, Stamp, Unit,
 };
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
@@ -285,25 +286,42 @@ fn nanos(text: &str, unit: Unit) -> Option<i128> {
     ((0..=last).contains(&number) && number.to_string() == text).then(|| number * scale)
 }
 
-/// For a pointer to a member of the body itself: all that the catalogue has.
-fn body_time(body: &[u8], pointer: &str, unit: Unit) -> Option<i128> {
-    #[derive(serde::Deserialize)]
-    struct Linear<'b> {
-        #[serde(borrow, rename = "webhookTimestamp")]
-        at: &'b RawValue,
+/// The members of a JSON object, with all that occur twice.
+struct Members<'b>(Vec<(String, &'b RawValue)>);
+
+impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+        impl<'de> Visitor<'de> for All {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(All)
     }
-    assert_eq!(
-        pointer, "/webhookTimestamp",
-        "teach the oracle this pointer"
-    );
-    // serde would take the members from an array too, in order.
-    body.trim_ascii_start()
-        .first()
-        .filter(|&&first| first == b'{')?;
-    let text = serde_json::from_slice::<Linear<'_>>(body).ok()?.at.get();
+}
+
+/// The time at a pointer through objects.
+fn body_time(body: &[u8], pointer: &str, unit: Unit) -> Option<i128> {
+    let mut text = serde_json::from_slice::<&RawValue>(body).ok()?.get();
+    for token in pointer.split('/').skip(1) {
+        let Members(members) = serde_json::from_str(text).ok()?;
+        let members = members.into_iter().filter(|(name, _)| name == token);
+        text = only(members)?.1.get();
+    }
     match serde_json::from_str::<String>(text) {
         Ok(text) => nanos(&text, unit),
-        Err(_) if text == "-0" => Some(0),
+        Err(_) if text == "-0" && unit != Unit::Rfc3339 => Some(0),
         Err(_) => nanos(text, unit),
     }
 }

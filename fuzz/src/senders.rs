@@ -10,27 +10,29 @@ use hookproof::{
 };
 use time::OffsetDateTime;
 
-use crate::own;
+use crate::{
+    own,
+    vectors::{self, Vector},
+};
 
 /// All senders.
 pub static SENDERS: LazyLock<Vec<Sender>> = LazyLock::new(|| {
     let schemes = ALL.iter().chain(own::ALL).copied();
     let senders: Vec<Sender> = schemes.map(Sender::new).collect();
-    let tags: HashSet<u16> = senders.iter().map(|sender| sender.tag).collect();
+    let tags: HashSet<u32> = senders.iter().map(|sender| sender.tag).collect();
     assert_eq!(tags.len(), senders.len(), "two schemes have one tag");
     senders
 });
 
-/// Two bytes that stand for a name in inputs: unlike its place in a list, they stay the same when
-/// other rows are added.
-pub fn tag(name: &str) -> u16 {
+/// Bytes that stand for a name in inputs (FNV-1a): unlike its place in a list, they stay the same
+/// when other rows are added.
+pub fn tag(name: &str) -> u32 {
     let fnv = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    let hash = name.bytes().fold(0x811c_9dc5, fnv);
-    (hash ^ hash >> 16) as u16
+    name.bytes().fold(0x811c_9dc5, fnv)
 }
 
 /// The sender of a tag, or else the one whose tag comes next.
-pub fn sender(tag: u16) -> &'static Sender {
+pub fn sender(tag: u32) -> &'static Sender {
     let next = SENDERS
         .iter()
         .min_by_key(|sender| sender.tag.wrapping_sub(tag));
@@ -40,7 +42,7 @@ pub fn sender(tag: u16) -> &'static Sender {
 /// A scheme with fixed keys.
 pub struct Sender {
     /// What stands for it in inputs.
-    pub tag: u16,
+    pub tag: u32,
     /// How it signs.
     pub scheme: &'static Scheme,
     /// Its keys, in the order of the ring.
@@ -64,7 +66,7 @@ pub struct Ring {
 /// One key, decoded here and not by the crate.
 pub struct Key {
     /// As the provider shows it.
-    pub text: &'static str,
+    pub text: String,
     /// The key itself.
     pub bytes: Vec<u8>,
     /// Its id, if it has one.
@@ -74,23 +76,25 @@ pub struct Key {
 }
 
 impl Key {
-    fn new(format: SecretFormat, text: &'static str) -> Self {
+    /// The key that a secret stands for, if it is one of this format.
+    pub fn new(format: SecretFormat, text: &str) -> Option<Self> {
+        let digits = |at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
         let bytes = match format {
             SecretFormat::Base64 { prefix } => STANDARD
-                .decode(text.trim_start_matches(prefix))
-                .expect("a key in base64"),
-            SecretFormat::Hex => {
-                let digits = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("a key in hex");
-                (0..text.len()).step_by(2).map(digits).collect()
-            }
+                .decode(text.strip_prefix(prefix).unwrap_or(text))
+                .ok()?,
+            SecretFormat::Hex => (0..text.len())
+                .step_by(2)
+                .map(digits)
+                .collect::<Option<_>>()?,
             _ => text.into(),
         };
-        Self {
-            text,
+        Some(Self {
+            text: text.to_owned(),
             bytes,
             id: None,
             not_after: None,
-        }
+        })
     }
 
     /// Whether it still counts.
@@ -101,7 +105,7 @@ impl Key {
 
     /// For a ring.
     pub fn secret(&self) -> Secret {
-        let mut secret = Secret::from(self.text);
+        let mut secret = Secret::from(&self.text);
         if let Some(id) = self.id {
             secret = secret.key_id(id);
         }
@@ -116,13 +120,10 @@ impl Key {
 
 impl Sender {
     fn new(scheme: &'static Scheme) -> Self {
-        let format = scheme.secret_format();
-        let texts = texts(scheme.name(), format);
-        let mut keys: Vec<Key> = texts.iter().map(|text| Key::new(format, text)).collect();
+        let mut keys = keys(scheme);
         if scheme.key_id_header().is_some() {
-            // The last key stays without an id and is tried whatever the request names.
-            let ids = ["old", "new"].map(Some).into_iter().chain([None]);
-            keys.iter_mut().zip(ids).for_each(|(key, id)| key.id = id);
+            // The other stays without an id and is tried whatever the request names.
+            keys[0].id = Some("old");
             keys[0].not_after = Some(1_800_000_000);
         }
         let ring = |count: usize| {
@@ -151,53 +152,28 @@ impl Sender {
     }
 }
 
-/// The secrets of the vectors, so that those are accepted here too.
-fn texts(scheme: &str, format: SecretFormat) -> &'static [&'static str] {
-    match scheme {
-        "plain" => &[
-            "plain-contract-secret-0001",
-            "plain-contract-secret-0002",
-            "plain-contract-secret-0003",
-        ],
-        "standard-webhooks" | "svix" => &[
-            "whsec_c3RhbmRhcmQtd2ViaG9va3Mtc2VjcmV0LW9uZS0zMmI=",
-            "whsec_c2Vjb25kLXNlY3JldC1mb3Itcm90YXRpb24tMjhieSE=",
-        ],
-        "gitlab-signing" => &[
-            "whsec_o+Er46mY7NsSXYpDu/cwDD+U7OxrcoEL1IfaZvTQbco=",
-            "whsec_2Nr+u0r/Jr5muEaXPLrTs29lEbJsMdz0kGn+7bn24oU=",
-        ],
-        "stripe" => &[
-            "whsec_vectorTestSecretAlpha0001",
-            "whsec_vectorTestSecretBravo0002",
-        ],
-        "slack" => &[
-            "8f1e2d3c4b5a69788796a5b4c3d2e1f0",
-            "another-made-up-secret-9Q",
-        ],
-        "paddle" => &[
-            "pdl_ntfset_vector_alpha_0001",
-            "pdl_ntfset_vector_bravo_0002",
-        ],
-        "twitch" => &["twitch-secret-made-up", "another-made-up-secret-9Q"],
-        "zoom" => &["zoom-secret-token-made-up", "zoom-secret-token-made-up-2"],
-        "github" | "github-sha1" => &["gh-webhook-secret-made-up", "another-made-up-secret-9Q"],
-        "shopify" => &[
-            "shpss_vector0123456789abcdef",
-            "shpss_made_up_client_secret_2",
-        ],
-        "linear" => &["lin_wh_made_up_secret_001", "lin_wh_made_up_secret_002"],
-        "dropbox" => &["whk_s3cr3t-Kestrel-42", "whk_s3cr3t-Kestrel-43"],
-        "gitlab" => &["gl-token-made-up-0001", "gl-token-made-up-00012"],
-        // Schemes of our own, and rows added since.
-        _ => match format {
-            SecretFormat::Text => &["made-up-secret-1", "made-up-secret-2"],
-            _ => &[
-                "00112233445566778899aabbccddeeff",
-                "ffeeddccbbaa99887766554433221100",
-            ],
-        },
+/// The secrets of the scheme's vectors, so that those are accepted here too, and made-up ones.
+fn keys(scheme: &Scheme) -> Vec<Key> {
+    let vectors = vectors::of(scheme);
+    let valid = vectors.iter().filter(|vector| vector.expect == "valid");
+    let format = scheme.secret_format();
+    // Text, base64 and hexadecimal at once.
+    let made_up = [
+        "00112233445566778899aabbccddeeff",
+        "ffeeddccbbaa99887766554433221100",
+    ];
+    let texts = valid.flat_map(Vector::ring).map(String::as_str).take(3);
+    let mut keys: Vec<Key> = Vec::new();
+    for key in texts
+        .chain(made_up)
+        .filter_map(|text| Key::new(format, text))
+    {
+        let known = keys.iter().any(|known| known.bytes == key.bytes);
+        if !known && keys.len() < 2 {
+            keys.push(key);
+        }
     }
+    keys
 }
 
 fn names(scheme: &Scheme) -> Vec<String> {

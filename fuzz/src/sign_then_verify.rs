@@ -9,7 +9,7 @@ use hookproof::{
 use time::OffsetDateTime;
 
 use crate::{
-    input::bytes,
+    input::{bytes, json_body},
     oracle::{self, Answer, Fields},
     senders::{Sender, sender},
     tamper,
@@ -31,7 +31,7 @@ pub(crate) struct Case<'a> {
 
 fn read(data: &[u8]) -> Result<Case<'_>> {
     let mut input = Unstructured::new(data);
-    let sender = sender(u16::arbitrary(&mut input)?);
+    let sender = sender(u32::arbitrary(&mut input)?);
     let key = u8::arbitrary(&mut input)?;
     // Up to the year 9999, less a day for the window.
     let seconds = u64::arbitrary(&mut input)? % (253_402_300_799 - 86_400);
@@ -73,12 +73,12 @@ fn id(bytes: &[u8]) -> String {
 
 /// The bytes as they are, or inside JSON where the time of sending has to be there too.
 fn body(sender: &Sender, at: OffsetDateTime, bytes: &[u8]) -> Vec<u8> {
-    let Some((Stamp::Json(pointer), _)) = sender.scheme.timestamp_source() else {
-        return bytes.to_vec();
-    };
-    let millis = at.unix_timestamp_nanos() / 1_000_000;
-    let text = serde_json::Value::from(String::from_utf8_lossy(bytes));
-    format!(r#"{{"data":{text},"{}":{millis}}}"#, &pointer[1..]).into()
+    match sender.scheme.timestamp_source() {
+        Some((Stamp::Json(_), _)) => {
+            json_body(sender.scheme, at, String::from_utf8_lossy(bytes).into())
+        }
+        _ => bytes.to_vec(),
+    }
 }
 
 /// The input that reads as a sender, a time of sending and a body.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use arbitrary::{Arbitrary as _, Result, Unstructured};
-use hookproof::scheme::{Part, Slot, Stamp};
+use hookproof::scheme::{Part, Scheme, Slot, Stamp};
 
 use crate::{
     oracle,
@@ -13,36 +13,35 @@ use crate::{
 /// Every slot of every sender, once.
 pub static SLOTS: LazyLock<Vec<Slot>> = LazyLock::new(|| {
     let mut slots: Vec<Slot> = Vec::new();
-    for scheme in SENDERS.iter().map(|sender| sender.scheme) {
-        let stamp = scheme
-            .timestamp_source()
-            .and_then(|(stamp, _)| match stamp {
-                Stamp::Slot(slot) => Some(slot),
-                _ => None,
-            });
-        let parts = scheme.parts().iter().filter_map(|part| match part {
-            Part::Header(slot) => Some(*slot),
-            _ => None,
-        });
-        for slot in scheme
-            .signature_slot()
-            .into_iter()
-            .chain(scheme.more_signature_slots().iter().copied())
-            .chain(stamp)
-            .chain(parts)
-        {
-            if !slots.contains(&slot) {
-                slots.push(slot);
-            }
+    for slot in SENDERS.iter().flat_map(|sender| of(sender.scheme)) {
+        if !slots.contains(&slot) {
+            slots.push(slot);
         }
     }
     slots
 });
 
+/// The slots of one scheme.
+pub fn of(scheme: &Scheme) -> Vec<Slot> {
+    let stamp = scheme.timestamp_source().map(|(stamp, _)| stamp);
+    let parts = scheme.parts().iter();
+    let mut slots: Vec<Slot> = scheme.signature_slot().into_iter().collect();
+    slots.extend(scheme.more_signature_slots());
+    slots.extend(stamp.and_then(|stamp| match stamp {
+        Stamp::Slot(slot) => Some(slot),
+        _ => None,
+    }));
+    slots.extend(parts.filter_map(|part| match part {
+        Part::Header(slot) => Some(*slot),
+        _ => None,
+    }));
+    slots
+}
+
 /// Prefixes of slots that are no catalogue row's.
 const PREFIXES: [&str; 6] = ["", "v1=", "=", ",", " ", "sha256="];
 
-fn tag_of(slot: &Slot) -> u16 {
+fn tag_of(slot: &Slot) -> u32 {
     tag(&format!("{} {}", slot.name(), slot.fixed_prefix()))
 }
 
@@ -54,7 +53,7 @@ fn read(data: &[u8]) -> Result<(Slot, &[u8])> {
         let prefix = PREFIXES[usize::from(prefix) % PREFIXES.len()];
         Slot::header("X-Own").list(separator).prefix(prefix)
     } else {
-        let tag = u16::arbitrary(&mut input)?;
+        let tag = u32::arbitrary(&mut input)?;
         let next = SLOTS
             .iter()
             .min_by_key(|slot| tag_of(slot).wrapping_sub(tag));

@@ -3,21 +3,26 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::scheme::{Encoding, MAX_HEADER_BYTES, MAX_SIGNATURES, Part, Slot, Stamp, Unit};
 use hookproof_fuzz::{
-    input::{ALL_KEYS, CUT_SHORT, ENDORSE, IN_FRONT, LAST_HEADER, Request, TOO_LONG, UPPER_CASE},
+    input::{
+        ALL_KEYS, CUT_SHORT, ENDORSE, IN_FRONT, LAST_HEADER, Request, TOO_LONG, UPPER_CASE,
+        json_body,
+    },
     senders::Sender,
 };
-use time::OffsetDateTime;
+use serde_json::Value;
+use time::{Duration, OffsetDateTime};
 
 use crate::NOW;
 
 /// A request with this id and this time, or a usual one.
 fn request(sender: &Sender, flags: u8, id: &str, stamp: Option<&str>) -> Request {
+    let now = OffsetDateTime::from_unix_timestamp(NOW).expect("a date");
     let mut request = Request {
         sender: sender.tag,
         flags: ALL_KEYS | ENDORSE | flags,
-        now: OffsetDateTime::from_unix_timestamp(NOW).expect("a date"),
+        now,
         headers: Vec::new(),
-        body: format!(r#"{{"id":"evt_1","type":"a.b","webhookTimestamp":{NOW}000}}"#).into(),
+        body: json_body(sender.scheme, now, Value::Null),
     };
     let mut put = |name: &str, value: String| {
         let index = sender
@@ -119,6 +124,23 @@ pub fn all(sender: &Sender) -> Vec<(&'static str, Request)> {
             ]);
         }
         _ => {}
+    }
+    if let Some((_, unit)) = scheme.timestamp_source() {
+        // The receiver's clock is cut down to the unit before the age is judged.
+        let step = match unit {
+            Unit::Seconds => Duration::SECOND,
+            Unit::Millis => Duration::MILLISECOND,
+            _ => Duration::MICROSECOND,
+        };
+        let window = scheme.default_tolerance();
+        let at = |now: OffsetDateTime| Request { now, ..usual(0) };
+        let now = usual(0).now;
+        requests.extend([
+            ("oldest", at(now + window + step - Duration::MICROSECOND)),
+            ("too-old", at(now + window + step)),
+            ("furthest-ahead", at(now - window)),
+            ("too-far-ahead", at(now - window - Duration::MICROSECOND)),
+        ]);
     }
     if let Some(name) = scheme.key_id_header() {
         for (seed, id) in [
