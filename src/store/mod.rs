@@ -21,8 +21,10 @@ mod error;
 mod lease;
 mod memory;
 mod receipt;
+mod row;
 #[cfg(feature = "rusqlite")]
 pub mod sql;
+mod verdict;
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -32,7 +34,9 @@ pub use claim::{
 pub use error::{SettleError, SettleFault, StoreError, StoreErrorKind};
 pub use lease::{Abandoned, Lease, OnAbandoned, Stderr};
 pub use memory::{MemoryStore, MemoryStoreBuilder};
-pub use receipt::{Fence, MAX_RESULT_BYTES, Receipt, Ruling, State, StoredRow, Verdict};
+pub use receipt::{Fence, Receipt, Ruling};
+pub use row::StoredRow;
+pub use verdict::{MAX_RESULT_BYTES, State, Verdict};
 
 use crate::event::EventKey;
 
