@@ -36,7 +36,7 @@ impl Scalar {
 
 /// The string or whole number at an RFC 6901 pointer. `None` if the body is not JSON, nothing is
 /// there, something else is there, or a name on the way occurs twice, which parsers read
-/// differently.
+/// differently. Strings that are skipped on the way are not checked to be UTF-8.
 pub(crate) fn find(body: &[u8], pointer: &str) -> Option<Scalar> {
     let mut deserializer = serde_json::Deserializer::from_slice(body);
     let found = Seek(pointer).deserialize(&mut deserializer).ok()?;

@@ -69,8 +69,8 @@ impl Slot {
         }
     }
 
-    /// The value is a list of items between `separator`s; blanks and tabs around an item, which
-    /// proxies add when they merge field lines, are dropped.
+    /// The value is a list of items between `separator`s; white space around an item, which
+    /// proxies add when they merge field lines, is dropped.
     #[must_use]
     pub const fn list(self, separator: u8) -> Self {
         Self {

@@ -101,7 +101,8 @@ impl<'a> Verified<'a> {
         Some(printable(value))
     }
 
-    /// The event type. Signed or not as [`Coverage::event_type`] says.
+    /// The event type. Signed or not as [`Coverage::event_type`] says. Out of a body it comes as it
+    /// is, so escape it in logs, as [`Outcome`](crate::Outcome) does.
     pub fn event_type(&self) -> Option<String> {
         match self.reader.scheme.event_type_source()? {
             Source::Header(name) => self.reader.optional(name).ok()?.map(printable),
