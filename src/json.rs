@@ -36,9 +36,11 @@ impl Scalar {
 
 /// The string or whole number at an RFC 6901 pointer. `None` if the body is not JSON, nothing is
 /// there, something else is there, or a name on the way occurs twice, which parsers read
-/// differently. Strings that are skipped on the way are not checked to be UTF-8.
+/// differently.
 pub(crate) fn find(body: &[u8], pointer: &str) -> Option<Scalar> {
-    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    // JSON is UTF-8 (RFC 8259 §8.1), in the strings that are skipped on the way too.
+    let text = std::str::from_utf8(body).ok()?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     let found = Seek(pointer).deserialize(&mut deserializer).ok()?;
     deserializer.end().ok()?;
     found

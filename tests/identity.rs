@@ -213,6 +213,15 @@ fn ids_in_bodies() {
     let long = |length: usize| id(&format!(r#"{{"id":"{}"}}"#, "x".repeat(length)));
     assert_eq!(long(2048).unwrap().len(), 2048);
     assert_eq!(long(2049), Err(KeyError::BadId));
+    // JSON is UTF-8 throughout, beside the id as well.
+    let spoilt = sign(
+        &scheme::STRIPE,
+        SECRET,
+        b"{\"id\":\"e\",\"x\":\"\xff\"}",
+        NOW,
+    )
+    .unwrap();
+    assert_eq!(key(&scheme::STRIPE, &spoilt, NOW), Err(KeyError::NoId));
     // Deep nesting is refused by the parser, not by the stack.
     let deep = format!("{}{}", r#"{"id":"#, "[".repeat(100_000));
     assert_eq!(id(&deep), Err(KeyError::NoId));
