@@ -30,5 +30,6 @@ pub use store::{
     Verdict,
 };
 pub use verify::{
-    Invalid, Malformed, Rejection, RejectionKind, StaleDelivery, Verified, VerifiedBuf, verify,
+    Invalid, KeyNeeded, Malformed, Rejection, RejectionKind, StaleDelivery, Verified, VerifiedBuf,
+    verify,
 };

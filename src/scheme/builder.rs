@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    DEFAULT_TOLERANCE, Encoding, Evidence, IdSource, Mac, Part, Scheme, SecretFormat, Slot, Source,
-    Stability, Stamp, Unit,
+    DEFAULT_TOLERANCE, Encoding, Evidence, IdSource, KeySource, Mac, Part, Scheme, SecretFormat,
+    Slot, Source, Stability, Stamp, Unit,
 };
 
 impl Scheme {
@@ -22,6 +22,8 @@ impl Scheme {
             timestamp: None,
             tolerance: DEFAULT_TOLERANCE,
             key_id: None,
+            keys: KeySource::Given,
+            settings: &[],
             id: IdSource::None,
             delivery_id: None,
             event_type: None,
@@ -114,6 +116,19 @@ impl Scheme {
             key_id: Some(header),
             ..self
         }
+    }
+
+    /// Where the keys come from, if not from the configuration.
+    #[must_use]
+    pub const fn keys(self, keys: KeySource) -> Self {
+        Self { keys, ..self }
+    }
+
+    /// The texts that an application must give beside each secret; see
+    /// [`Secret::setting`](crate::Secret::setting).
+    #[must_use]
+    pub const fn needs(self, settings: &'static [&'static str]) -> Self {
+        Self { settings, ..self }
     }
 
     /// What names the event.
@@ -248,6 +263,16 @@ impl Scheme {
     /// The header that names the key, if there is one.
     pub const fn key_id_header(&self) -> Option<&'static str> {
         self.key_id
+    }
+
+    /// Where the keys come from.
+    pub const fn key_source(&self) -> KeySource {
+        self.keys
+    }
+
+    /// The texts needed beside each secret; see [`Scheme::needs`].
+    pub const fn settings(&self) -> &'static [&'static str] {
+        self.settings
     }
 
     /// What names the event.

@@ -42,6 +42,7 @@ pub struct Secret {
     pub(super) key_id: Option<Box<str>>,
     pub(super) not_before: Option<OffsetDateTime>,
     pub(super) not_after: Option<OffsetDateTime>,
+    pub(super) settings: Vec<(&'static str, Box<str>)>,
 }
 
 impl Secret {
@@ -52,7 +53,18 @@ impl Secret {
             key_id: None,
             not_before: None,
             not_after: None,
+            settings: Vec::new(),
         }
+    }
+
+    /// A text that the scheme needs beside the secret and that no request may choose: the id of
+    /// your webhook, your client id, the address you registered. Which ones a scheme needs is in
+    /// [`Scheme::settings`](crate::Scheme::settings); one that is missing is refused with the secrets.
+    #[must_use]
+    pub fn setting(mut self, name: &'static str, value: impl Into<Box<str>>) -> Self {
+        self.settings.retain(|(known, _)| *known != name);
+        self.settings.push((name, value.into()));
+        self
     }
 
     /// Names the key, for schemes whose requests say which key signed them, and for
@@ -128,6 +140,12 @@ pub enum SecretFault {
     /// Not base64 or not hexadecimal, where the scheme's secrets are.
     #[error("it cannot be decoded as the scheme's secrets are written")]
     Undecodable,
+    /// A text that the scheme needs beside the secret was not given with [`Secret::setting`].
+    #[error("the setting `{0}` is missing or empty")]
+    MissingSetting(
+        /// Its name.
+        &'static str,
+    ),
     /// Shorter than [`MIN_DECODED_KEY`] or [`MIN_TEXT_SECRET`] bytes.
     #[error("it is too short to be a key")]
     TooShort,
@@ -169,6 +187,7 @@ pub(crate) fn decode(
             key.truncate(length);
             (key, MIN_DECODED_KEY)
         }
+        SecretFormat::PublicKey => return Err(SecretFault::Undecodable),
         SecretFormat::Hex => {
             let mut key = Zeroizing::new(vec![0; secret.len().div_euclid(2)]);
             hex::decode_to_slice(secret, &mut key).map_err(|_| SecretFault::Undecodable)?;

@@ -9,7 +9,7 @@ use hmac::{
     Hmac, KeyInit,
     digest::{CtOutput, Output, OutputSizeUser},
 };
-use sha2::{Digest, Sha256, Sha512};
+use sha2::{Digest, Sha256, Sha384, Sha512};
 use subtle::ConstantTimeEq as _;
 
 use crate::scheme::{Encoding, Mac};
@@ -28,17 +28,22 @@ const URL_SAFE_ANY_PADDING: GeneralPurpose = GeneralPurpose::new(
 pub(crate) enum MacKey {
     Sha256(Hmac<Sha256>),
     Sha512(Box<Hmac<Sha512>>),
+    Sha384(Box<Hmac<Sha384>>),
     #[cfg(feature = "sha1")]
     Sha1(Hmac<sha1::Sha1>),
     /// A keyed digest of the token: comparing digests hides where, and whether in length, two
     /// tokens differ.
     Token(Hmac<Sha256>, [u8; 32]),
+    /// Matches nothing: algorithms whose keys are not read yet.
+    #[allow(dead_code, reason = "without the features all keys are read")]
+    Unready,
 }
 
 /// The MAC of one request under one key. The hash crates compare it in constant time.
 pub(crate) enum Tag {
     Sha256(CtOutput<Hmac<Sha256>>),
     Sha512(CtOutput<Hmac<Sha512>>),
+    Sha384(CtOutput<Hmac<Sha384>>),
     #[cfg(feature = "sha1")]
     Sha1(CtOutput<Hmac<sha1::Sha1>>),
     /// Of a token, which signs nothing.
@@ -52,6 +57,7 @@ impl Tag {
         match self {
             Tag::Sha256(tag) => tag.as_bytes(),
             Tag::Sha512(tag) => tag.as_bytes(),
+            Tag::Sha384(tag) => tag.as_bytes(),
             #[cfg(feature = "sha1")]
             Tag::Sha1(tag) => tag.as_bytes(),
             Tag::Nothing => &[],
@@ -62,6 +68,7 @@ impl Tag {
         match self {
             Tag::Sha256(tag) => same(tag, signature),
             Tag::Sha512(tag) => same(tag, signature),
+            Tag::Sha384(tag) => same(tag, signature),
             #[cfg(feature = "sha1")]
             Tag::Sha1(tag) => same(tag, signature),
             Tag::Nothing => false,
@@ -101,6 +108,7 @@ impl MacKey {
         match algorithm {
             Mac::HmacSha256 => MacKey::Sha256(keyed(key)),
             Mac::HmacSha512 => MacKey::Sha512(Box::new(keyed(key))),
+            Mac::HmacSha384 => MacKey::Sha384(Box::new(keyed(key))),
             #[cfg(feature = "sha1")]
             Mac::HmacSha1 => MacKey::Sha1(keyed(key)),
             Mac::Token => {
@@ -109,6 +117,11 @@ impl MacKey {
                 let digest = run(&blind, &[key]).into_bytes().into();
                 MacKey::Token(blind, digest)
             }
+            #[allow(
+                unreachable_patterns,
+                reason = "without the features all keys are read"
+            )]
+            _ => MacKey::Unready,
         }
     }
 
@@ -117,10 +130,20 @@ impl MacKey {
         match self {
             MacKey::Sha256(key) => Tag::Sha256(run(key, parts)),
             MacKey::Sha512(key) => Tag::Sha512(run(key.as_ref(), parts)),
+            MacKey::Sha384(key) => Tag::Sha384(run(key.as_ref(), parts)),
             #[cfg(feature = "sha1")]
             MacKey::Sha1(key) => Tag::Sha1(run(key, parts)),
-            MacKey::Token(..) => Tag::Nothing,
+            MacKey::Token(..) | MacKey::Unready => Tag::Nothing,
         }
+    }
+
+    /// Whether `signature`, decoded already, is this key's over `parts`. Constant-time for MACs.
+    #[allow(
+        dead_code,
+        reason = "for envelopes that decode the signature themselves"
+    )]
+    pub(crate) fn verifies(&self, parts: &[&[u8]], signature: &[u8]) -> bool {
+        self.compute(parts).matches(signature)
     }
 
     /// Decodes one signature as received and lets the MAC compare it. `None`: not readable.

@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 pub(crate) use mac::MacKey;
 pub use owned::{StaleDelivery, VerifiedBuf};
 pub(crate) use read::Reader;
-pub use rejection::{Invalid, Malformed, Rejection, RejectionKind};
+pub use rejection::{Invalid, KeyNeeded, Malformed, Rejection, RejectionKind};
 pub use verified::Verified;
 pub(crate) use verified::printable;
 

@@ -10,12 +10,13 @@ use super::StaleDelivery;
 /// built from it tells a stranger nothing. The reason is in [`Rejection::kind`], for logs and
 /// metrics. Neither holds a secret, an expected signature or a body.
 ///
-/// The three variants are all there will ever be:
+/// The four variants are all there will ever be:
 ///
 /// * `Malformed`: cannot be read as the scheme says.
 /// * `Invalid`: readable, but does not verify under any key in force.
 /// * `Stale`: **authentic**, but outside the allowed age. A replay, a sender that was down for
 ///   long, or a bad clock; worth an alert, and available for review.
+/// * `KeyNeeded`: names a key that the ring does not hold yet. Nothing has been verified.
 pub enum Rejection {
     /// Cannot be read as the scheme says.
     Malformed(Malformed),
@@ -23,6 +24,25 @@ pub enum Rejection {
     Invalid(Invalid),
     /// Authentic, but too old or too far ahead.
     Stale(Box<StaleDelivery>),
+    /// Signed by a key that must be fetched first, or so it says.
+    KeyNeeded(KeyNeeded),
+}
+
+/// Which key to fetch, in the words of a request **that nobody has verified**.
+///
+/// This crate fetches nothing. The application may look the key up at the provider, add it with
+/// [`Secrets::add`](crate::Secrets::add) and verify the same delivery again. Anyone can send
+/// requests that name keys which do not exist: remember refusals, and bound the look-ups. Answer
+/// 401 when there is no such key, as to any other rejection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyNeeded {
+    /// The id of a key (`kid`), at most 255 characters of visible ASCII. Look it up where the
+    /// scheme's documentation says ([`Scheme::key_source`](crate::Scheme::key_source)), never at an
+    /// address made of it.
+    Id(String),
+    /// The address of a certificate or key, `https` and on a host that the scheme allows: checked,
+    /// so it may be fetched. Do not follow redirects.
+    Url(String),
 }
 
 /// What could not be read.
@@ -106,15 +126,18 @@ pub enum RejectionKind {
         /// `now` less the signed timestamp.
         age: time::Duration,
     },
+    /// See [`Rejection::KeyNeeded`].
+    KeyNeeded,
 }
 
 impl RejectionKind {
-    /// A short label for a metric: `malformed`, `invalid` or `stale`.
+    /// A short label for a metric: `malformed`, `invalid`, `stale` or `key-needed`.
     pub const fn label(self) -> &'static str {
         match self {
             RejectionKind::Malformed(_) => "malformed",
             RejectionKind::Invalid(_) => "invalid",
             RejectionKind::Stale { .. } => "stale",
+            RejectionKind::KeyNeeded => "key-needed",
         }
     }
 }
@@ -134,6 +157,7 @@ impl fmt::Display for RejectionKind {
             RejectionKind::Stale { age } => {
                 write!(f, "stale: authentic, but {} s old", age.whole_seconds())
             }
+            RejectionKind::KeyNeeded => f.write_str("key needed: the request names a key to fetch"),
         }
     }
 }
@@ -150,6 +174,7 @@ impl Rejection {
             Rejection::Stale(delivery) => RejectionKind::Stale {
                 age: delivery.age(),
             },
+            Rejection::KeyNeeded(_) => RejectionKind::KeyNeeded,
         }
     }
 
@@ -157,7 +182,7 @@ impl Rejection {
     pub fn into_stale(self) -> Option<StaleDelivery> {
         match self {
             Rejection::Stale(delivery) => Some(*delivery),
-            Rejection::Malformed(_) | Rejection::Invalid(_) => None,
+            _ => None,
         }
     }
 }
@@ -179,6 +204,12 @@ impl std::error::Error for Rejection {}
 impl From<Malformed> for Rejection {
     fn from(what: Malformed) -> Self {
         Rejection::Malformed(what)
+    }
+}
+
+impl From<KeyNeeded> for Rejection {
+    fn from(which: KeyNeeded) -> Self {
+        Rejection::KeyNeeded(which)
     }
 }
 
