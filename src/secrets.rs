@@ -5,11 +5,13 @@
 //! where bad secrets are refused, so that nothing about configuration is left to find out from a
 //! delivery.
 
+mod derive;
 mod secret;
 
 use std::{fmt, time::Duration};
 
 use time::OffsetDateTime;
+use zeroize::Zeroizing;
 
 pub(crate) use secret::decode;
 pub use secret::{MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault};
@@ -72,6 +74,8 @@ pub struct Secrets {
     scheme: &'static Scheme,
     ring: Vec<Key>,
     freshness: Freshness,
+    /// [`Scheme::is_plain`], asked once.
+    plain: bool,
 }
 
 /// How old or how early a delivery may be.
@@ -88,6 +92,8 @@ pub(crate) struct Key {
     not_before: Option<OffsetDateTime>,
     not_after: Option<OffsetDateTime>,
     settings: Box<[(&'static str, Box<str>)]>,
+    /// The secret's own bytes, where they are a part of what is hashed.
+    secret: Option<Zeroizing<Vec<u8>>>,
 }
 
 impl Key {
@@ -99,9 +105,14 @@ impl Key {
         if let Some(name) = scheme.settings().iter().find(missing) {
             return Err(SecretFault::MissingSetting(name));
         }
-        let key = decode(scheme.secret_format(), &secret.bytes)?;
+        let decoded = decode(scheme.secret_format(), &secret.bytes)?;
+        let derived = derive::derive(scheme.key_content(), &decoded, &secret.settings)?;
+        let key = derived.as_deref().unwrap_or(&decoded);
+        let mac = MacKey::new(scheme.mac(), key);
+        let hashed = scheme.hashes_secret();
         Ok(Self {
-            mac: MacKey::new(scheme.mac(), &key),
+            mac,
+            secret: hashed.then_some(decoded),
             id: secret.key_id,
             not_before: secret.not_before,
             not_after: secret.not_after,
@@ -109,8 +120,28 @@ impl Key {
         })
     }
 
+    /// A key to sign with.
+    #[cfg(feature = "testing")]
+    pub(crate) fn signing(scheme: &'static Scheme, secret: &Secret) -> Result<Self, SecretFault> {
+        let copy = Secret {
+            bytes: Zeroizing::new(secret.bytes.to_vec()),
+            key_id: None,
+            not_before: None,
+            not_after: None,
+            settings: secret.settings.clone(),
+        };
+        Self::make(scheme, copy)
+    }
+
+    /// The secret's bytes, for [`Part::Secret`](crate::scheme::Part::Secret) and nothing else.
+    pub(crate) fn secret(&self) -> &[u8] {
+        self.secret
+            .as_ref()
+            .map(|secret| secret.as_slice())
+            .unwrap_or_default()
+    }
+
     /// A text given with [`Secret::setting`].
-    #[allow(dead_code, reason = "for schemes behind features")]
     pub(crate) fn setting(&self, name: &str) -> Option<&str> {
         let mut known = self.settings.iter();
         let value = known.find_map(|(known, value)| (*known == name).then_some(value));
@@ -168,6 +199,7 @@ impl Secrets {
             scheme,
             ring,
             freshness,
+            plain: scheme.is_plain(),
         }
     }
 
@@ -245,6 +277,10 @@ impl Secrets {
 
     pub(crate) fn freshness(&self) -> Freshness {
         self.freshness
+    }
+
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
     }
 
     pub(crate) fn ring(&self) -> &[Key] {

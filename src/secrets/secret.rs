@@ -187,6 +187,14 @@ pub(crate) fn decode(
             key.truncate(length);
             (key, MIN_DECODED_KEY)
         }
+        SecretFormat::TextWithout(beginnings) => {
+            let rest = beginnings.iter().find_map(|start| without(secret, start));
+            let rest = rest.unwrap_or(secret);
+            if rest.is_empty() {
+                return Err(SecretFault::BarePrefix);
+            }
+            (Zeroizing::new(rest.to_vec()), MIN_TEXT_SECRET)
+        }
         SecretFormat::PublicKey => return Err(SecretFault::Undecodable),
         SecretFormat::Hex => {
             let mut key = Zeroizing::new(vec![0; secret.len().div_euclid(2)]);
@@ -199,4 +207,15 @@ pub(crate) fn decode(
     } else {
         Ok(key)
     }
+}
+
+/// What stands behind a beginning, in which a `*` is anything up to the byte behind it.
+fn without<'s>(secret: &'s [u8], start: &str) -> Option<&'s [u8]> {
+    let Some((fixed, tail)) = start.split_once('*') else {
+        return secret.strip_prefix(start.as_bytes());
+    };
+    let rest = secret.strip_prefix(fixed.as_bytes())?;
+    let end = *tail.as_bytes().first()?;
+    let at = rest.iter().position(|&byte| byte == end)?;
+    rest.get(at..)?.strip_prefix(tail.as_bytes())
 }

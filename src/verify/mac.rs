@@ -150,8 +150,16 @@ impl MacKey {
     pub(crate) fn compare(&self, tag: &Tag, encoding: Encoding, text: &[u8]) -> Option<bool> {
         let mut room = [0; DECODE_ROOM];
         match (self, encoding) {
-            (MacKey::Token(blind, digest), _) => {
-                let presented: [u8; 32] = run(blind, &[text]).into_bytes().into();
+            (MacKey::Token(blind, digest), encoding) => {
+                let decoded;
+                let token = match encoding {
+                    Encoding::Base64 => {
+                        decoded = STANDARD.decode(text).ok()?;
+                        decoded.as_slice()
+                    }
+                    _ => text,
+                };
+                let presented: [u8; 32] = run(blind, &[token]).into_bytes().into();
                 Some(presented.as_slice().ct_eq(digest).into())
             }
             (_, encoding) => decode(encoding, text, &mut room).map(|bytes| tag.matches(bytes)),
@@ -179,8 +187,42 @@ fn decode<'r>(
         },
         Encoding::Base64 => STANDARD.decode_slice(text, room).ok()?,
         Encoding::Base64Url => URL_SAFE_ANY_PADDING.decode_slice(text, room).ok()?,
+        Encoding::LowerHex if text.iter().any(u8::is_ascii_uppercase) => return None,
+        Encoding::LowerHex => return decode(Encoding::Hex, text, room),
+        Encoding::HexInBase64 => {
+            let hex = STANDARD.decode(text).ok()?;
+            return decode(Encoding::Hex, &hex, room);
+        }
+        Encoding::PercentBase64 => return percent_base64(text, room),
         Encoding::Plain => return None,
     };
+    room.get(..length)
+}
+
+/// Base64 in either alphabet, percent-encoded or not.
+fn percent_base64<'r>(text: &[u8], room: &'r mut [u8; DECODE_ROOM]) -> Option<&'r [u8]> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        plain.push(match byte {
+            b'%' => {
+                let (digits, tail) = rest.split_at_checked(2)?;
+                rest = tail;
+                let mut byte = [0];
+                hex::decode_to_slice(digits, &mut byte).ok()?;
+                byte.into_iter().next()?
+            }
+            byte => byte,
+        });
+    }
+    let url_safe = plain.iter().map(|byte| match byte {
+        b'+' => b'-',
+        b'/' => b'_',
+        byte => *byte,
+    });
+    let url_safe: Vec<u8> = url_safe.collect();
+    let length = URL_SAFE_ANY_PADDING.decode_slice(url_safe, room).ok()?;
     room.get(..length)
 }
 
@@ -222,7 +264,11 @@ pub(crate) fn plausible(algorithm: Mac, encoding: Encoding, text: &[u8]) -> bool
     let unpadded = bytes.saturating_mul(4).div_ceil(3);
     let padded = bytes.div_ceil(3).saturating_mul(4);
     match encoding {
-        Encoding::Hex => text.len() == bytes.saturating_mul(2),
+        Encoding::Hex | Encoding::LowerHex => text.len() == bytes.saturating_mul(2),
+        Encoding::HexInBase64 => {
+            text.len() == bytes.saturating_mul(2).div_ceil(3).saturating_mul(4)
+        }
+        Encoding::PercentBase64 => text.len() >= unpadded,
         Encoding::Base64 => text.len() == padded,
         Encoding::Base64Url => text.len() == padded || text.len() == unpadded,
         Encoding::Plain => false,
