@@ -6,6 +6,8 @@
 //! delivery.
 
 mod derive;
+#[cfg(feature = "public-key")]
+mod public_key;
 mod secret;
 
 use std::{fmt, time::Duration};
@@ -13,6 +15,13 @@ use std::{fmt, time::Duration};
 use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
+#[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
+pub(crate) use public_key::oid;
+#[cfg(all(
+    feature = "testing",
+    any(feature = "ed25519", feature = "ecdsa", feature = "rsa")
+))]
+pub(crate) use public_key::{from_base64, wrap};
 pub(crate) use secret::decode;
 pub use secret::{MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault};
 
@@ -105,10 +114,10 @@ impl Key {
         if let Some(name) = scheme.settings().iter().find(missing) {
             return Err(SecretFault::MissingSetting(name));
         }
-        let decoded = decode(scheme.secret_format(), &secret.bytes)?;
+        let decoded = decode(scheme, &secret.bytes)?;
         let derived = derive::derive(scheme.key_content(), &decoded, &secret.settings)?;
         let key = derived.as_deref().unwrap_or(&decoded);
-        let mac = MacKey::new(scheme.mac(), key);
+        let mac = MacKey::new(scheme.mac(), key)?;
         let hashed = scheme.hashes_secret();
         Ok(Self {
             mac,
@@ -120,11 +129,17 @@ impl Key {
         })
     }
 
-    /// A key to sign with.
+    /// What verifies whatever `secret` signs, with its settings. `bytes` are the public key, where
+    /// the two differ.
     #[cfg(feature = "testing")]
-    pub(crate) fn signing(scheme: &'static Scheme, secret: &Secret) -> Result<Self, SecretFault> {
+    pub(crate) fn signing(
+        scheme: &'static Scheme,
+        secret: &Secret,
+        bytes: Option<String>,
+    ) -> Result<Self, SecretFault> {
+        let bytes = bytes.map(String::into_bytes);
         let copy = Secret {
-            bytes: Zeroizing::new(secret.bytes.to_vec()),
+            bytes: Zeroizing::new(bytes.unwrap_or_else(|| secret.bytes.to_vec())),
             key_id: None,
             not_before: None,
             not_after: None,

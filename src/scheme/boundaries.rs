@@ -30,7 +30,11 @@ fn plain(parts: &[Part], unit: Option<Unit>) -> Result<(), usize> {
             (Part::Header(_) | Part::Method | Part::Url, Part::Text(text)) => !text.is_empty(),
             // A token has neither the colons of a time nor a time's width in digits only.
             (Part::Header(slot), Part::Timestamp) => unit == Some(Unit::Rfc3339) && is_token(slot),
-            _ => false,
+            // Fixed text at the very end has a fixed place.
+            _ => {
+                let mut rest = parts.iter().skip(index.saturating_add(1));
+                rest.all(|part| matches!(part, Part::Text(_)))
+            }
         };
         if !closed {
             return Err(index);

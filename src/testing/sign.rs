@@ -88,6 +88,12 @@ pub enum SignError {
 
 impl Signer {
     /// A signer for one scheme and one secret, written as the provider shows it.
+    ///
+    /// Of a scheme with public keys the secret is the private key: PKCS#8 in PEM, or of Ed25519 the
+    /// 32 bytes in hexadecimal or base64, with `whsk_` in front or without.
+    /// `testing::public_key_of` gives the public one to it, and `testing::test_key` one to try.
+    /// RSA is signed for tests only: the code is not hardened against whoever measures it
+    /// (RUSTSEC-2023-0071).
     pub fn new(scheme: &'static Scheme, secret: impl Into<Secret>) -> Self {
         Self {
             scheme,

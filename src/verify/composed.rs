@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use time::OffsetDateTime;
 
 use crate::{
-    scheme::{KeySource, MAX_SIGNATURES, Part, Stamp},
+    scheme::{KeySource, MAX_PUBLIC_KEY_SIGNATURES, MAX_SIGNATURES, Part, Stamp},
     secrets::{Key, Secrets},
 };
 
@@ -95,7 +95,7 @@ fn verify_one<'s>(
         .flat_map(|(slot, value)| slot.items(value))
         .collect();
     let most = if scheme.mac().is_public_key() {
-        MAX_SIGNATURES.div_euclid(4)
+        MAX_PUBLIC_KEY_SIGNATURES
     } else {
         MAX_SIGNATURES
     };
@@ -122,7 +122,8 @@ fn verify_one<'s>(
         };
         let mut outcome = Tried::Unreadable;
         for content in contents {
-            let tag = key.mac.compute(&[content]);
+            let parts: [&[u8]; 1] = [content];
+            let tag = key.mac.compute(&parts);
             for text in &items {
                 match key.mac.compare(&tag, scheme.encoding(), text) {
                     Some(true) => outcome = Tried::Matched,

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 use crate::{
     headers::Headers as _,
     scheme::{Condition, HeaderList, KeySource, Mac, Part, Place, Scheme, Slot, Stamp, walk},
-    secrets::{Key, Secret},
+    secrets::{Key, Secret, SecretFault},
     verify::{Composer, Purpose, Reader, Request, lower_hex},
 };
 
@@ -21,7 +21,8 @@ pub(super) fn sign(
     request: &Signed,
 ) -> Result<Signed, SignError> {
     scheme.check().map_err(SignError::Scheme)?;
-    let key = Key::signing(scheme, secret).map_err(SignError::Secret)?;
+    let public = public(scheme, secret)?;
+    let key = Key::signing(scheme, secret, public).map_err(SignError::Secret)?;
     // The first of the contents that this request can be made to fit.
     let mut attempts = scheme.contents().map(|parts| {
         let mut draft = Draft {
@@ -40,6 +41,22 @@ pub(super) fn sign(
         }
     }
     outcome
+}
+
+/// The public key to a private one.
+#[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
+fn public(scheme: &Scheme, secret: &Secret) -> Result<Option<String>, SignError> {
+    if !scheme.mac().is_public_key() {
+        return Ok(None);
+    }
+    let private = std::str::from_utf8(secret.expose());
+    let private = private.map_err(|_| SignError::Secret(SecretFault::Undecodable))?;
+    super::super::keys::public_key_of(scheme, private).map(Some)
+}
+
+#[cfg(not(any(feature = "ed25519", feature = "ecdsa", feature = "rsa")))]
+fn public(_: &Scheme, _: &Secret) -> Result<Option<String>, SignError> {
+    Ok(None)
 }
 
 struct Draft<'k> {
@@ -98,16 +115,22 @@ impl Draft<'_> {
         let slot = self.scheme.signature_slot().ok_or(SignError::Body)?;
         for (index, prefix) in self.elements()?.into_iter().enumerate() {
             let content = self.content(parts, index)?;
-            let proof = match self.scheme.mac() {
-                Mac::Token => crate::secrets::decode(self.scheme.secret_format(), secret.expose())
-                    .map_err(SignError::Secret)?
-                    .to_vec(),
-                _ => self.key.mac.compute(&[&content]).as_slice().to_vec(),
-            };
+            let proof = self.proof(&content, secret).map_err(SignError::Secret)?;
             let proof = text::signature(self.scheme.encoding(), &proof);
             self.put(&prefix, &slot, &proof)?;
         }
         Ok(self.signed)
+    }
+
+    fn proof(&self, content: &[u8], secret: &Secret) -> Result<Vec<u8>, SecretFault> {
+        match self.scheme.mac() {
+            Mac::Token => Ok(crate::secrets::decode(self.scheme, secret.expose())?.to_vec()),
+            #[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
+            mac if mac.is_public_key() => {
+                super::super::keys::sign(mac, secret.expose(), &[content])
+            }
+            _ => Ok(self.key.mac.compute(&[content]).as_slice().to_vec()),
+        }
     }
 
     fn content(&self, parts: &'static [Part], index: usize) -> Result<Vec<u8>, SignError> {
