@@ -29,6 +29,8 @@ mod body_mo;
 mod body_pr;
 mod body_st;
 mod body_ux;
+#[cfg(feature = "rsa")]
+mod certificates;
 #[cfg(feature = "ecdsa")]
 mod public_ecdsa;
 #[cfg(feature = "ed25519")]
@@ -36,10 +38,12 @@ mod public_ed25519;
 #[cfg(feature = "rsa")]
 mod public_rsa;
 mod shared;
+mod sorted;
 mod stamped_a_k;
 mod stamped_l_z;
 mod standard;
 mod standard_named;
+mod target;
 mod timed;
 mod token;
 
@@ -52,6 +56,8 @@ pub use body_mo::*;
 pub use body_pr::*;
 pub use body_st::*;
 pub use body_ux::*;
+#[cfg(feature = "rsa")]
+pub use certificates::*;
 #[cfg(feature = "ecdsa")]
 pub use public_ecdsa::*;
 #[cfg(feature = "ed25519")]
@@ -59,10 +65,12 @@ pub use public_ed25519::*;
 #[cfg(feature = "rsa")]
 pub use public_rsa::*;
 pub use shared::*;
+pub use sorted::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
 pub use standard::*;
 pub use standard_named::*;
+pub use target::*;
 pub use timed::*;
 pub use token::*;
 
@@ -85,6 +93,10 @@ const FILES: &[&[&Scheme]] = &[
     stamped_a_k::ROWS,
     stamped_l_z::ROWS,
     shared::ROWS,
+    target::ROWS,
+    sorted::ROWS,
+    #[cfg(feature = "rsa")]
+    certificates::ROWS,
     #[cfg(feature = "ed25519")]
     public_ed25519::ROWS,
     #[cfg(feature = "ecdsa")]
