@@ -99,7 +99,15 @@ fn section(out: &mut String, scheme: &Scheme) {
         line("key named by", format!("header `{header}`, unsigned"));
     }
     if let KeySource::ById(place) = scheme.key_source() {
-        line("keys", place.into());
+        let link = place.starts_with("https://");
+        line(
+            "keys",
+            if link {
+                format!("<{place}>")
+            } else {
+                place.into()
+            },
+        );
     }
     if let Some((stamp, unit)) = scheme.timestamp_source() {
         let at = match stamp {
