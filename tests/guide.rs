@@ -81,7 +81,9 @@ fn section(out: &mut String, scheme: &Scheme) {
     let content: Vec<String> = scheme.parts().iter().map(part).collect();
     line(
         "signed",
-        if content.is_empty() {
+        if let Some(covered) = http_signature(scheme) {
+            covered
+        } else if content.is_empty() {
             "nothing".into()
         } else {
             content.join(" ")
@@ -92,6 +94,8 @@ fn section(out: &mut String, scheme: &Scheme) {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
             Stamp::Json(pointer) => format!("`{pointer}` in the body"),
+            #[cfg(feature = "http-signatures")]
+            Stamp::Created => "parameter `created` of `Signature-Input`".into(),
             _ => "?".into(),
         };
         line(
@@ -186,6 +190,26 @@ fn part(part: &Part) -> String {
         Part::Url => "URL".into(),
         _ => panic!("a new part needs a name here"),
     }
+}
+
+/// What an HTTP message signature must cover.
+#[cfg(feature = "http-signatures")]
+fn http_signature(scheme: &Scheme) -> Option<String> {
+    let rule = scheme.http_signature_rule()?;
+    let body = if rule.covers_body() {
+        ", and `content-digest` with the body that it is of"
+    } else {
+        "; not the body"
+    };
+    Some(format!(
+        "what `Signature-Input` says, at least `{}`{body}",
+        rule.components().join("`, `")
+    ))
+}
+
+#[cfg(not(feature = "http-signatures"))]
+fn http_signature(_: &Scheme) -> Option<String> {
+    None
 }
 
 fn secret(format: SecretFormat) -> String {

@@ -152,6 +152,11 @@ fn row(provider: &str, vector: &Value) -> Option<&'static Scheme> {
             .copied()
             .filter(|row| row.provider() == provider)
     };
+    #[cfg(feature = "http-signatures")]
+    if let Some(name) = vector["alg"].as_str() {
+        let named = |row: &&Scheme| row.mac().http_signature_name() == Some(name);
+        return rows().find(named);
+    }
     let algorithm = |row: &&Scheme| match vector["algorithm"].as_str() {
         Some(name) => name == algorithm_name(row.mac()),
         None => algorithm_name(row.mac()) != "hmac-sha1" || rows().count() == 1,

@@ -35,6 +35,8 @@ impl Scheme {
             docs: "",
             evidence: Evidence::Own,
             notes: &[],
+            #[cfg(feature = "http-signatures")]
+            http_signature: None,
         }
     }
 

@@ -24,6 +24,8 @@
 mod builder;
 pub mod catalog;
 mod check;
+#[cfg(feature = "http-signatures")]
+mod http_signature;
 mod keys;
 mod slot;
 
@@ -31,6 +33,12 @@ use std::time::Duration;
 
 pub use catalog::*;
 pub use check::SchemeError;
+#[cfg(feature = "http-signatures")]
+pub(crate) use http_signature::{
+    CONTENT_DIGEST, DERIVED, SIGNATURE, SIGNATURE_INPUT, is_field_name,
+};
+#[cfg(feature = "http-signatures")]
+pub use http_signature::{HttpSignature, MAX_COMPONENTS, MAX_LABELS};
 pub use keys::{KeySource, UrlRule};
 pub(crate) use slot::any;
 pub use slot::{Items, MAX_HEADER_BYTES, MAX_SIGNATURES, Shape, Slot};
@@ -208,6 +216,9 @@ pub enum Stamp {
     Slot(Slot),
     /// In the JSON body, at this pointer (RFC 6901). Needs feature `json`.
     Json(&'static str),
+    /// In the `created` parameter of `Signature-Input`, with [`Scheme::http_signature`].
+    #[cfg(feature = "http-signatures")]
+    Created,
 }
 
 /// A place that a text can be read from.
@@ -315,6 +326,8 @@ pub struct Scheme {
     pub(crate) docs: &'static str,
     pub(crate) evidence: Evidence,
     pub(crate) notes: &'static [&'static str],
+    #[cfg(feature = "http-signatures")]
+    pub(crate) http_signature: Option<&'static HttpSignature>,
 }
 
 impl Scheme {
@@ -336,12 +349,32 @@ impl Scheme {
     pub fn signs_header(&self, name: &str) -> bool {
         self.content.iter().any(
             |part| matches!(part, Part::Header(slot) if slot.name().eq_ignore_ascii_case(name)),
-        )
+        ) || self.http_signature_covers(name)
+    }
+
+    /// Whether every HTTP message signature of this scheme covers the component.
+    pub(crate) fn http_signature_covers(&self, component: &str) -> bool {
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.http_signature {
+            return rule.requires(component);
+        }
+        let _ = component;
+        false
+    }
+
+    /// The components that every HTTP message signature of this scheme covers, but for the digest.
+    pub(crate) fn http_signature_components(&self) -> &'static [&'static str] {
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.http_signature {
+            return rule.components();
+        }
+        &[]
     }
 
     /// What the signature covers. See [`Coverage`].
     pub fn coverage(&self) -> Coverage {
-        let body = self.content.contains(&Part::Body);
+        let body =
+            self.content.contains(&Part::Body) || self.http_signature_covers("content-digest");
         let signed = |source: Source| match source {
             Source::Header(name) => self.signs_header(name),
             Source::Json(_) => body,

@@ -1,5 +1,8 @@
 //! The exact inverse of [`verify`](crate::verify), from the same scheme data.
 
+#[cfg(feature = "http-signatures")]
+mod http;
+
 use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD, URL_SAFE},
@@ -78,6 +81,10 @@ pub enum SignError {
     /// The time cannot be written in the scheme's unit.
     #[error("the time cannot be written in the scheme's unit")]
     Time,
+    /// The components of an HTTP message signature are not in the request, or not to be read.
+    #[cfg(feature = "http-signatures")]
+    #[error("the components of the HTTP message signature cannot be read")]
+    HttpSignature,
 }
 
 impl Signer {
@@ -127,6 +134,10 @@ impl Signer {
         let scheme = self.scheme.check().map_err(SignError::Scheme)?;
         let key = crate::secrets::decode(scheme.secret_format(), self.secret.expose())
             .map_err(SignError::Secret)?;
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = scheme.http_signature_rule() {
+            return self.sign_http(rule, &key, body);
+        }
         let mut headers = self.headers.clone();
         // Items in the order providers write them: the time, then the signature.
         let mut items: Vec<(Slot, String)> = Vec::new();

@@ -126,11 +126,13 @@ impl KeptHeaders {
         });
         // The signature's name too: it decides which header family the request is read as.
         let signature = scheme.signature_slot().map(|slot| slot.name());
+        let required = scheme.http_signature_components().iter().copied();
         let mut pairs: Vec<(&'static str, Vec<u8>)> = Vec::new();
         let names = parts
             .chain(type_header)
             .chain(scheme.delivery_id_header())
-            .chain(signature);
+            .chain(signature)
+            .chain(required);
         for name in names {
             let known = pairs
                 .iter()
