@@ -132,8 +132,8 @@ impl Signer {
     /// [`SignError`].
     pub fn sign(&self, body: &[u8]) -> Result<Signed, SignError> {
         let scheme = self.scheme.check().map_err(SignError::Scheme)?;
-        let key = crate::secrets::decode(scheme.secret_format(), self.secret.expose())
-            .map_err(SignError::Secret)?;
+        let key =
+            crate::secrets::decode(scheme, self.secret.expose()).map_err(SignError::Secret)?;
         #[cfg(feature = "http-signatures")]
         if let Some(rule) = scheme.http_signature_rule() {
             return self.sign_http(rule, &key, body);
@@ -176,7 +176,10 @@ impl Signer {
                 Mac::Token => String::from_utf8_lossy(&key).into_owned(),
                 mac => encode(
                     scheme.encoding(),
-                    MacKey::new(mac, &key).compute(&parts).as_slice(),
+                    MacKey::new(mac, &key)
+                        .map_err(SignError::Secret)?
+                        .compute(&parts)
+                        .as_slice(),
                 ),
             };
             items.push((slot, text));

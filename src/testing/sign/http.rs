@@ -39,8 +39,9 @@ impl Signer {
         }
         let base = base_to_sign(&Reader::new(self.scheme, &request));
         let (label, base) = base.ok_or(SignError::HttpSignature)?;
-        let tag = MacKey::new(self.scheme.mac(), key).compute(&[base.as_bytes()]);
-        let signature = one_member(&label, tag.as_slice())?;
+        let key = MacKey::new(self.scheme.mac(), key).map_err(SignError::Secret)?;
+        let parts = [base.as_bytes()];
+        let signature = one_member(&label, key.compute(&parts).as_slice())?;
         request.headers.push((SIGNATURE.to_owned(), signature));
         Ok(request)
     }
