@@ -213,3 +213,118 @@ fn absolute(url: &str) -> Option<Uri> {
     let plain = authority == host || uri.port_u16().is_some();
     (known && plain && !authority.contains('@')).then_some(uri)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+    use crate::headers::RequestTarget;
+
+    const NO_HEADERS: [(&str, &str); 0] = [];
+
+    fn derived(url: &str, name: &str) -> Result<String, Malformed> {
+        let request = RequestTarget::new(&NO_HEADERS, "POST", url);
+        let reader = Reader::new(&crate::scheme::RFC9421_HMAC_SHA256, &request);
+        let mut value = String::new();
+        Target::read(&reader)
+            .write(name, &mut value)
+            .map(|()| value)
+    }
+
+    /// RFC 9421 §2.2.2 to §2.2.7, and RFC 9110 §4.2.3 for what is normalised.
+    #[test]
+    fn derived_components_are_those_of_the_rfc() {
+        let url = "https://www.example.com/path?param=value";
+        for (url, name, expected) in [
+            (url, "@target-uri", url),
+            (url, "@authority", "www.example.com"),
+            (url, "@scheme", "https"),
+            (url, "@request-target", "/path?param=value"),
+            (url, "@path", "/path"),
+            (url, "@query", "?param=value"),
+            (
+                "HTTPS://WWW.Example.com:443",
+                "@authority",
+                "www.example.com",
+            ),
+            ("HTTPS://WWW.Example.com:443", "@scheme", "https"),
+            ("https://www.example.com", "@path", "/"),
+            ("https://www.example.com", "@request-target", "/"),
+            ("https://www.example.com?a", "@request-target", "/?a"),
+            ("https://www.example.com/path", "@query", "?"),
+            ("https://www.example.com/path?", "@query", "?"),
+            (
+                "https://www.example.com:80/",
+                "@authority",
+                "www.example.com:80",
+            ),
+            (
+                "http://www.example.com:80/",
+                "@authority",
+                "www.example.com",
+            ),
+            (
+                "http://[2001:DB8::1]:8080/",
+                "@authority",
+                "[2001:db8::1]:8080",
+            ),
+            ("https://a.example/%7Ea/%2F/../b", "@path", "/%7Ea/%2F/../b"),
+            ("https://a.example/p?queryString", "@query", "?queryString"),
+        ] {
+            assert_eq!(derived(url, name).as_deref(), Ok(expected), "{url} {name}");
+        }
+    }
+
+    #[test]
+    fn urls_that_parsers_cut_differently_are_refused() {
+        let long = format!("https://a.example/{}", "x".repeat(MAX_HEADER_BYTES));
+        for url in [
+            "",
+            "/in?shop=7",
+            "a.example:443",
+            "ftp://a.example/",
+            "https:///in",
+            "https://user@a.example/",
+            "https://a.example:/",
+            "https://a.example:99999/",
+            "https://a.example/#part",
+            "https://a.example/a b",
+            "https://a.example/\u{e9}",
+            "https://a.example/\r\nx",
+            &long,
+        ] {
+            assert_eq!(derived(url, "@path"), Err(Malformed::Target), "{url}");
+        }
+    }
+
+    /// The examples of RFC 9421 §2.2.8.
+    #[test]
+    fn query_parameters_are_encoded_anew() {
+        let parameter = |url: &str, name: &str| {
+            let request = RequestTarget::new(&NO_HEADERS, "GET", url);
+            let reader = Reader::new(&crate::scheme::RFC9421_HMAC_SHA256, &request);
+            let value = Target::read(&reader).query_param(name);
+            value.map_err(|why| why.kind())
+        };
+        let url = "https://example.com/path?param=value&foo=bar&baz=batman&qux=";
+        for (name, expected) in [("baz", "batman"), ("qux", ""), ("param", "value")] {
+            assert_eq!(parameter(url, name).as_deref(), Ok(expected));
+        }
+        let url = "https://www.example.com/parameters?var=this%20is%20a%20big%0Amultiline%20value\
+                   &bar=with+plus+whitespace&fa%C3%A7ade%22%3A%20=something";
+        for (name, expected) in [
+            ("var", "this%20is%20a%20big%0Amultiline%20value"),
+            ("bar", "with%20plus%20whitespace"),
+            ("fa%C3%A7ade%22%3A%20", "something"),
+        ] {
+            assert_eq!(parameter(url, name).as_deref(), Ok(expected));
+        }
+        let missing = Err(Rejection::from(Invalid::MissingComponent).kind());
+        let bad = Err(Rejection::from(Malformed::Component).kind());
+        assert_eq!(parameter(url, "fa\u{e7}ade\": "), missing);
+        assert_eq!(parameter("https://a.example/?b=1", "a"), missing);
+        assert_eq!(parameter("https://a.example/?a=1&a=1", "a"), bad);
+        assert_eq!(parameter("https://a.example/?a=1&%61=2", "a"), bad);
+        assert_eq!(parameter("https://a.example/?a=%ff", "a"), bad);
+    }
+}
