@@ -23,8 +23,10 @@ use time::{OffsetDateTime, macros::datetime};
 
 const NOW: OffsetDateTime = datetime!(2027-01-15 08:00 UTC);
 
+const SECRET: &str = "a-secret-of-sufficient-length";
+
 fn secret(scheme: &Scheme) -> String {
-    common::secret(scheme, "a-secret-of-sufficient-length")
+    common::secret(scheme, SECRET)
 }
 
 fn body(scheme: &Scheme) -> Vec<u8> {
@@ -32,10 +34,8 @@ fn body(scheme: &Scheme) -> Vec<u8> {
 }
 
 fn signed(scheme: &'static Scheme, body: &[u8]) -> Signed {
-    Signer::new(scheme, secret(scheme))
-        .at(NOW)
-        .sign(body)
-        .unwrap()
+    let secret = common::signing_secret(scheme, SECRET);
+    Signer::new(scheme, secret).at(NOW).sign(body).unwrap()
 }
 
 fn accepts(secrets: &Secrets, body: &[u8], headers: &impl Headers) -> bool {

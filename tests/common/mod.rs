@@ -8,6 +8,9 @@
 )]
 #![allow(clippy::arithmetic_side_effects)]
 
+#[cfg(all(feature = "testing", feature = "public-key"))]
+mod keys;
+
 use std::io::Write as _;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -88,9 +91,23 @@ pub fn label(outcome: &Result<(), RejectionKind>) -> &'static str {
     }
 }
 
-/// A secret whose key is the bytes of `text`, written as the scheme's provider would show it.
+/// A secret whose key is the bytes of `text`, written as the scheme's provider would show it; of a
+/// scheme with public keys a public key, chosen by `text`.
 pub fn secret(scheme: &Scheme, text: &str) -> String {
     match scheme.secret_format() {
+        #[cfg(all(feature = "testing", feature = "public-key"))]
+        SecretFormat::PublicKey => {
+            hookproof::testing::public_key_of(scheme, keys::private(scheme, text)).unwrap()
+        }
+        _ => signing_secret(scheme, text),
+    }
+}
+
+/// What whoever signs has in place of [`secret`]; mostly the same.
+pub fn signing_secret(scheme: &Scheme, text: &str) -> String {
+    match scheme.secret_format() {
+        #[cfg(all(feature = "testing", feature = "public-key"))]
+        SecretFormat::PublicKey => keys::private(scheme, text).to_owned(),
         SecretFormat::Base64 { prefix } => format!("{prefix}{}", STANDARD.encode(text)),
         SecretFormat::Hex => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
         _ => text.to_owned(),

@@ -3,11 +3,11 @@
 use sfv::{DictSerializer, Integer, KeyRef, StringRef, key_ref};
 use sha2::{Digest as _, Sha256};
 
-use super::{SignError, Signed, Signer};
+use super::{SignError, Signed, Signer, signature};
 use crate::{
     headers::{Headers, Lookup},
     scheme::{CONTENT_DIGEST, HttpSignature, SIGNATURE, SIGNATURE_INPUT},
-    verify::{MacKey, Reader, base_to_sign},
+    verify::{Reader, base_to_sign},
 };
 
 impl Signer {
@@ -39,9 +39,9 @@ impl Signer {
         }
         let base = base_to_sign(&Reader::new(self.scheme, &request));
         let (label, base) = base.ok_or(SignError::HttpSignature)?;
-        let key = MacKey::new(self.scheme.mac(), key).map_err(SignError::Secret)?;
-        let parts = [base.as_bytes()];
-        let signature = one_member(&label, key.compute(&parts).as_slice())?;
+        let tag =
+            signature(self.scheme.mac(), key, &[base.as_bytes()]).map_err(SignError::Secret)?;
+        let signature = one_member(&label, &tag)?;
         request.headers.push((SIGNATURE.to_owned(), signature));
         Ok(request)
     }
