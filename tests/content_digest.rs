@@ -1,6 +1,6 @@
 //! `Content-Digest` (RFC 9530) by itself: the vectors' own, and what a field may not be.
 #![cfg(all(feature = "http-signatures", feature = "json"))]
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod common;
 

@@ -261,6 +261,35 @@ mod tests {
         }
     }
 
+    /// What fields are made of, and some of what they are not.
+    const PIECES: &[&str] = &[
+        "a", "b=", "(", ")", "\"x\"", "\"", "\\", ";", "n=1", ";n=\"y\"", ":aGk=:", ":", ", ", ",",
+        " ", "=", "?0", "-", "1.5", "\t", "\u{e9}", "\0", "*",
+    ];
+
+    proptest::proptest! {
+        /// Nothing panics, and what is understood is the field's own text, in order.
+        #[test]
+        fn any_field_is_refused_or_sliced(
+            pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..12)
+        ) {
+            let field = pieces.concat();
+            let mut rest = field.as_str();
+            for (key, text) in texts(&field).unwrap_or_default() {
+                rest = rest.split_once(key).unwrap().1.split_once(text).unwrap().1;
+            }
+        }
+
+        /// No byte can be put into a member without changing its text, or having it refused.
+        #[test]
+        fn one_byte_more_is_never_the_same_text(place in 1_usize..54, byte in 0_u8..128) {
+            let field = r#"sig1=("@method" "x" "y";name="z");created=18;keyid="k""#;
+            let mut other = field.to_owned();
+            other.insert(place, char::from(byte));
+            proptest::prop_assert_ne!(texts(&other), texts(field));
+        }
+    }
+
     #[test]
     fn what_is_repeated_or_too_long_is_refused() {
         let many = |count: usize, join: &str, make: &dyn Fn(usize) -> String| {

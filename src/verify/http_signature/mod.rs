@@ -316,3 +316,47 @@ pub(crate) fn base_to_sign(reader: &Reader<'_>) -> Option<(String, String)> {
     let base = base::base(reader, &target, &components?, input.text).ok()?;
     Some((input.key().to_owned(), base))
 }
+
+#[cfg(all(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+    use crate::{scheme, testing::Signer, verify::mac::COMPUTED};
+
+    /// However many labels a stranger lists, no more are tried than `MAX_LABELS`, each under the
+    /// keys in force; and what the rule does not want costs none.
+    #[test]
+    fn macs_computed_are_at_most_the_labels_times_the_keys() {
+        const KEYS: [&str; 3] = [
+            "QUFBQUFBQUFBQUFBQUFBQQ==",
+            "QkJCQkJCQkJCQkJCQkJCQg==",
+            "Q0NDQ0NDQ0NDQ0NDQ0NDQw==",
+        ];
+        let now = OffsetDateTime::from_unix_timestamp(1_800_000_000).unwrap();
+        let row = &scheme::RFC9421_HMAC_SHA256;
+        let secrets = Secrets::new(row, KEYS).unwrap();
+        let signed = Signer::new(row, "RERERERERERERERERERERA==").at(now);
+        let signed = signed.sign(b"{}").unwrap();
+        let computed = |labels: usize, from: &str, to: &str| {
+            let mut request = signed.clone();
+            for (name, value) in &mut request.headers {
+                if name.starts_with("Signature") {
+                    let one = value.replace(from, to);
+                    let list = (0..labels).map(|n| one.replacen("sig1", &format!("s{n}"), 1));
+                    *value = list.collect::<Vec<_>>().join(", ");
+                }
+            }
+            COMPUTED.set(0);
+            assert!(crate::verify(b"{}", &request, &secrets, now).is_err());
+            COMPUTED.get()
+        };
+        assert_eq!(computed(1, "", ""), 3);
+        assert_eq!(computed(MAX_LABELS, "", ""), 3 * MAX_LABELS);
+        assert_eq!(computed(MAX_LABELS + 1, "", ""), 0);
+        assert_eq!(computed(16, "", ""), 0);
+        assert_eq!(computed(1, "hmac-sha256", "ed25519"), 0);
+        assert_eq!(computed(1, " \"content-digest\"", ""), 0);
+        assert_eq!(computed(1, "content-digest", "x-none"), 0);
+        assert_eq!(computed(1, "=:", "=:AAAA"), 0);
+    }
+}
