@@ -179,6 +179,42 @@ fn jwks_for_something_else() {
     );
 }
 
+/// Keys with one byte changed are keys or are refused, and never a panic.
+#[test]
+fn keys_with_a_byte_changed() {
+    use base64::engine::general_purpose::STANDARD;
+    let keys = [
+        (Mac::Ed25519, include_str!("ed25519.crt")),
+        (Mac::Ed25519, include_str!("ed25519.pub")),
+        (Mac::EcdsaP256Sha256Der, include_str!("p256.crt")),
+        (Mac::EcdsaP256Sha256Der, include_str!("p256.pub")),
+        (Mac::RsaSha256, include_str!("rsa.crt")),
+        (Mac::RsaSha256, include_str!("rsa.pkcs1.pub")),
+    ];
+    let (mut accepted, mut refused) = (0, 0);
+    for (mac, pem) in keys {
+        let bare: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
+        let der = STANDARD.decode(bare).unwrap();
+        let scheme = super::scheme(mac);
+        for place in 0..der.len() {
+            for value in [0, 0x80, 0xff, der[place] ^ 1] {
+                let mut bent = der.clone();
+                bent[place] = value;
+                match Secrets::new(scheme, [STANDARD.encode(bent)]) {
+                    Ok(_) => accepted += 1,
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+        // 32 bytes of anything may be a point.
+        for length in (0..der.len()).filter(|length| *length != 32) {
+            let cut = STANDARD.encode(&der[..length]);
+            assert!(Secrets::new(scheme, [cut]).is_err(), "{length}");
+        }
+    }
+    assert!(accepted > 1000 && refused > 1000, "{accepted} {refused}");
+}
+
 fn rsa(bytes: usize, first: u8, exponent: &str) -> String {
     let mut modulus = vec![0xff; bytes];
     modulus[0] = first;

@@ -192,7 +192,11 @@ fn rsa(spki: &SubjectPublicKeyInfoRef<'_>) -> Result<rsa::PublicKey, SecretFault
 }
 
 #[cfg(all(test, feature = "ed25519"))]
-#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
 mod tests {
     use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
 
