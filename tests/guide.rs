@@ -6,7 +6,8 @@
     feature = "keyed-hash",
     feature = "ed25519",
     feature = "ecdsa",
-    feature = "rsa"
+    feature = "rsa",
+    feature = "http-signatures"
 ))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
@@ -107,7 +108,6 @@ fn section(out: &mut String, scheme: &Scheme) {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
             Stamp::Json(pointer) => format!("`{pointer}` in the body"),
-            #[cfg(feature = "http-signatures")]
             Stamp::Created => "parameter `created` of `Signature-Input`".into(),
             _ => "?".into(),
         };
@@ -221,7 +221,6 @@ fn part(part: &Part) -> String {
 }
 
 /// What an HTTP message signature must cover.
-#[cfg(feature = "http-signatures")]
 fn http_signature(scheme: &Scheme) -> Option<String> {
     let rule = scheme.http_signature_rule()?;
     let body = if rule.covers_body() {
@@ -233,11 +232,6 @@ fn http_signature(scheme: &Scheme) -> Option<String> {
         "what `Signature-Input` says, at least `{}`{body}",
         rule.components().join("`, `")
     ))
-}
-
-#[cfg(not(feature = "http-signatures"))]
-fn http_signature(_: &Scheme) -> Option<String> {
-    None
 }
 
 fn secret(format: SecretFormat) -> String {
