@@ -6,7 +6,8 @@
     feature = "keyed-hash",
     feature = "ed25519",
     feature = "ecdsa",
-    feature = "rsa"
+    feature = "rsa",
+    feature = "http-signatures"
 ))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
@@ -88,7 +89,9 @@ fn section(out: &mut String, scheme: &Scheme) {
     let content: Vec<String> = scheme.parts().iter().map(part).collect();
     line(
         "signed",
-        if content.is_empty() {
+        if let Some(covered) = http_signature(scheme) {
+            covered
+        } else if content.is_empty() {
             "nothing".into()
         } else {
             content.join(" ")
@@ -113,6 +116,7 @@ fn section(out: &mut String, scheme: &Scheme) {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
             Stamp::Json(pointer) => format!("`{pointer}` in the body"),
+            Stamp::Created => "parameter `created` of `Signature-Input`".into(),
             _ => "?".into(),
         };
         line(
@@ -222,6 +226,20 @@ fn part(part: &Part) -> String {
         Part::Url => "URL".into(),
         _ => panic!("a new part needs a name here"),
     }
+}
+
+/// What an HTTP message signature must cover.
+fn http_signature(scheme: &Scheme) -> Option<String> {
+    let rule = scheme.http_signature_rule()?;
+    let body = if rule.covers_body() {
+        ", and `content-digest` with the body that it is of"
+    } else {
+        "; not the body"
+    };
+    Some(format!(
+        "what `Signature-Input` says, at least `{}`{body}",
+        rule.components().join("`, `")
+    ))
 }
 
 fn secret(format: SecretFormat) -> String {

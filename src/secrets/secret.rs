@@ -82,6 +82,11 @@ impl Secret {
         self
     }
 
+    #[cfg(all(feature = "testing", feature = "http-signatures"))]
+    pub(crate) fn exposed_key_id(&self) -> Option<&str> {
+        self.key_id.as_deref()
+    }
+
     #[cfg(feature = "testing")]
     pub(crate) fn expose(&self) -> &[u8] {
         &self.bytes

@@ -31,6 +31,8 @@ mod body_st;
 mod body_ux;
 #[cfg(feature = "rsa")]
 mod certificates;
+#[cfg(feature = "http-signatures")]
+mod http_signatures;
 #[cfg(feature = "ecdsa")]
 mod public_ecdsa;
 #[cfg(feature = "ed25519")]
@@ -58,6 +60,8 @@ pub use body_st::*;
 pub use body_ux::*;
 #[cfg(feature = "rsa")]
 pub use certificates::*;
+#[cfg(feature = "http-signatures")]
+pub use http_signatures::*;
 #[cfg(feature = "ecdsa")]
 pub use public_ecdsa::*;
 #[cfg(feature = "ed25519")]
@@ -97,6 +101,8 @@ const FILES: &[&[&Scheme]] = &[
     sorted::ROWS,
     #[cfg(feature = "rsa")]
     certificates::ROWS,
+    #[cfg(feature = "http-signatures")]
+    http_signatures::ROWS,
     #[cfg(feature = "ed25519")]
     public_ed25519::ROWS,
     #[cfg(feature = "ecdsa")]
