@@ -24,12 +24,14 @@
 mod builder;
 pub mod catalog;
 mod check;
+mod detect;
 mod slot;
 
 use std::time::Duration;
 
 pub use catalog::*;
 pub use check::SchemeError;
+pub use detect::detect;
 pub(crate) use slot::any;
 pub use slot::{Items, MAX_HEADER_BYTES, MAX_SIGNATURES, Shape, Slot};
 

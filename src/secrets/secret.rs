@@ -70,6 +70,11 @@ impl Secret {
         self
     }
 
+    #[cfg(feature = "handshake")]
+    pub(crate) fn into_bytes(self) -> Zeroizing<Vec<u8>> {
+        self.bytes
+    }
+
     #[cfg(feature = "testing")]
     pub(crate) fn expose(&self) -> &[u8] {
         &self.bytes

@@ -1,16 +1,12 @@
 //! The exact inverse of [`verify`](crate::verify), from the same scheme data.
 
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD, URL_SAFE},
-};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::{
     headers::{Headers, Lookup},
-    scheme::{Encoding, Mac, Part, Scheme, SchemeError, Slot, Stamp, Unit},
+    scheme::{Mac, Part, Scheme, SchemeError, Slot, Stamp, Unit},
     secrets::{Secret, SecretFault},
-    verify::MacKey,
+    verify::{MacKey, encode},
 };
 
 /// Signs a body in one call; [`Signer`] for more.
@@ -214,20 +210,4 @@ fn write(at: OffsetDateTime, unit: Unit) -> Option<String> {
         Unit::Millis => u64::try_from(millis).ok()?.to_string(),
         Unit::Rfc3339 => at.format(&Rfc3339).ok()?,
     })
-}
-
-fn encode(encoding: Encoding, tag: &[u8]) -> String {
-    let mut room = [0_u8; 128];
-    let length = match encoding {
-        Encoding::Hex => {
-            let length = tag.len().saturating_mul(2);
-            room.get_mut(..length)
-                .and_then(|room| hex::encode_to_slice(tag, room).ok());
-            length
-        }
-        Encoding::Base64 => STANDARD.encode_slice(tag, &mut room).unwrap_or_default(),
-        Encoding::Base64Url => URL_SAFE.encode_slice(tag, &mut room).unwrap_or_default(),
-        Encoding::Plain => 0,
-    };
-    room.iter().take(length).copied().map(char::from).collect()
 }

@@ -46,8 +46,9 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    /// For signing. Whoever verifies lets [`MacKey::compare`] do it.
-    #[cfg(feature = "testing")]
+    /// For signing, and for the answer to a challenge. Whoever verifies lets [`MacKey::compare`]
+    /// do it.
+    #[cfg(any(feature = "testing", feature = "handshake"))]
     pub(crate) fn as_slice(&self) -> &[u8] {
         match self {
             Tag::Sha256(tag) => tag.as_bytes(),
@@ -189,6 +190,26 @@ fn value(text: u8) -> u8 {
         255
     };
     number & letter
+}
+
+/// Writes a MAC or digest of at most 64 bytes as text.
+#[cfg(any(feature = "testing", feature = "handshake"))]
+pub(crate) fn encode(encoding: Encoding, tag: &[u8]) -> String {
+    let mut room = [0_u8; 128];
+    let length = match encoding {
+        Encoding::Hex => {
+            let length = tag.len().saturating_mul(2);
+            room.get_mut(..length)
+                .and_then(|room| hex::encode_to_slice(tag, room).ok());
+            length
+        }
+        Encoding::Base64 => STANDARD.encode_slice(tag, &mut room).unwrap_or_default(),
+        Encoding::Base64Url => URL_SAFE_ANY_PADDING
+            .encode_slice(tag, &mut room)
+            .unwrap_or_default(),
+        Encoding::Plain => 0,
+    };
+    room.iter().take(length).copied().map(char::from).collect()
 }
 
 /// Whether a text can be a signature of this algorithm at all, by its length alone.

@@ -11,6 +11,8 @@ mod verified;
 use time::OffsetDateTime;
 
 pub(crate) use mac::MacKey;
+#[cfg(any(feature = "testing", feature = "handshake"))]
+pub(crate) use mac::encode;
 pub use owned::{StaleDelivery, VerifiedBuf};
 pub(crate) use read::Reader;
 pub use rejection::{Invalid, Malformed, Rejection, RejectionKind};
