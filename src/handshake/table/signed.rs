@@ -71,7 +71,7 @@ handshakes! {
             When::Has(Place::Json("/destination")),
             When::Lacks(Place::Json("/events/0/type")),
         ])
-        .docs("https://developers.line.biz/en/docs/messaging-api/receiving-messages/", Evidence::OfficialSdk);
+        .docs("https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/", Evidence::OfficialSdk);
 
     /// Marqeta's ping.
     pub const MARQETA: Handshake = Handshake::new("marqeta", SIGNED)
@@ -84,7 +84,7 @@ handshakes! {
         .when(&[When::Is(Place::Json("/type"), "url_verification")])
         .challenge(Place::Json("/challenge"), Allowed::Token)
         .body(ECHO)
-        .docs("https://docs.slack.dev/reference/events/url_verification/", Evidence::OfficialDocs)
+        .docs("https://docs.slack.dev/authentication/verifying-requests-from-slack/", Evidence::OfficialDocs)
         .notes(&["Signed like any other request; the old `token` in the body proves less and is not read."]);
 
     /// Tebex.
@@ -112,7 +112,7 @@ handshakes! {
     /// Viber's call when the webhook is set.
     pub const VIBER: Handshake = Handshake::new("viber", SIGNED)
         .when(&[When::Is(Place::Json("/event"), "webhook")])
-        .docs("https://developers.viber.com/docs/api/rest-bot-api/", Evidence::OfficialDocs);
+        .docs("https://developers.viber.com/docs/api/rest-bot-api/#callbacks", Evidence::OfficialDocs);
 
     /// Zoom.
     pub const ZOOM: Handshake = Handshake::new("zoom", SIGNED)

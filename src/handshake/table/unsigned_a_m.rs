@@ -125,7 +125,7 @@ handshakes! {
     /// Mandrill's check that the endpoint exists.
     pub const MANDRILL: Handshake = Handshake::new("mandrill", OPEN)
         .when(&[HEAD])
-        .docs("https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/", Evidence::OfficialDocs)
+        .docs("https://mandrill.zendesk.com/hc/en-us/articles/360039232513-How-to-Authenticate-Webhook-Requests", Evidence::OfficialDocs)
         .notes(&[
             "A `POST` with an empty list follows that is signed with the literal key `test-webhook`: answer it 200 and act on nothing.",
         ]);
@@ -156,6 +156,7 @@ handshakes! {
             "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
             Evidence::OfficialDocs,
         )
+        .unverified()
         .notes(&["The token is sent back decoded, within 10 seconds."]);
 
     /// Microsoft SharePoint list webhooks.

@@ -54,7 +54,7 @@ handshakes! {
             When::Method(&["GET", "POST"]),
             When::Is(Place::Param("ssl_check"), "1"),
         ])
-        .docs("https://docs.slack.dev/interactivity/implementing-slash-commands/", Evidence::OfficialDocs)
+        .docs("https://docs.slack.dev/authentication/verifying-requests-from-slack/", Evidence::OfficialDocs)
         .unverified()
         .notes(&["It may come unsigned; nothing is to be done but to answer 200."]);
 
@@ -94,7 +94,7 @@ handshakes! {
         .expects(Place::Query("hub.verify_token"), 0)
         .challenge(Place::Query("hub.challenge"), Allowed::Token)
         .body(Body::Json(&[("hub.challenge", &[Piece::Challenge])]))
-        .docs("https://developers.strava.com/docs/webhooks/", Evidence::OfficialDocs)
+        .docs("https://developers.strava.com/docs/webhooks/", Evidence::ThirdParty)
         .notes(&[
             "JSON is wanted, unlike Meta's text, within 2 seconds.",
             "Events are not signed at all: compare `/subscription_id`, and fetch the object through the API.",
@@ -103,7 +103,7 @@ handshakes! {
     /// SurveyMonkey's check that the endpoint exists.
     pub const SURVEYMONKEY: Handshake = Handshake::new("surveymonkey", OPEN)
         .when(&[HEAD])
-        .docs("", Evidence::ThirdParty);
+        .docs("https://github.com/SurveyMonkey/public_api_docs", Evidence::ThirdParty);
 
     /// Trello's check that the endpoint exists.
     pub const TRELLO: Handshake = Handshake::new("trello", OPEN)
@@ -116,7 +116,7 @@ handshakes! {
             When::Method(&["GET", "HEAD", "POST"]),
             When::Lacks(Place::Header("x-vercel-signature")),
         ])
-        .settings(&["the value shown for x-vercel-verify"])
+        .settings(&["value of x-vercel-verify"])
         .headers(&[("x-vercel-verify", &[Piece::Setting(0)])])
         .docs("https://vercel.com/docs/drains", Evidence::ThirdParty)
         .unverified()
