@@ -94,13 +94,21 @@ fn a_forged_request_is_proposed_and_does_not_verify() {
 
 #[test]
 fn more_headers_come_first() {
-    // A plain GitHub delivery carries nothing of Gogs or Gitea, so GitHub is the likeliest.
-    let github = [
-        ("X-Hub-Signature-256", "sha256=00"),
-        ("X-GitHub-Event", "push"),
-        ("X-GitHub-Delivery", "72d3162e-cc78-11e3-81ab-4c9367dc0958"),
-    ];
-    assert_eq!(names(&scheme::detect(&github)).first(), Some(&"github"));
+    // Each shares its signature header with rows that stand before it in the catalogue.
+    let hub = ("X-Hub-Signature", "sha256=00");
+    let jira = [hub, ("X-Atlassian-Webhook-Identifier", "1")];
+    assert_eq!(names(&scheme::detect(&jira)).first(), Some(&"jira"));
+    let server = [hub, ("X-Event-Key", "repo:push"), ("X-Request-Id", "1")];
+    assert_eq!(
+        names(&scheme::detect(&server)).first(),
+        Some(&"bitbucket-server")
+    );
+    // With as many headers, the row whose prefix is met comes first.
+    let stream = [("Webhook-Signature", "time=1800000000,sig1=00")];
+    assert_eq!(
+        names(&scheme::detect(&stream)),
+        ["cloudflare-stream", "gocardless"]
+    );
     // And Twitch's four headers outdo any one of them.
     let twitch = signed(&scheme::TWITCH);
     assert_eq!(names(&scheme::detect(&twitch)), ["twitch"]);

@@ -107,6 +107,32 @@ fn wrong_missing_and_repeated_tokens() {
     assert_eq!(refused(&missing), (Kind::Mismatch, 403));
 }
 
+#[test]
+fn a_token_is_of_these_characters_and_no_others() {
+    let case = case::of("meta");
+    let place = Place::Query("hub.challenge");
+    for byte in 0..=0x7f_u8 {
+        let text = format!("1{}", char::from(byte));
+        let allowed = byte.is_ascii_alphanumeric() || b"+/=_-.~".contains(&byte);
+        assert_eq!(case.with(place, &text).send().is_ok(), allowed, "{text:?}");
+    }
+}
+
+#[test]
+fn a_body_with_more_in_it_is_no_handshake() {
+    for row in ["monday", "notion", "gusto", "bitbucket-server"] {
+        let more = case::of(row).with(Place::Json("/event"), "create_item");
+        assert_eq!(more.send(), Ok(None), "{row}");
+    }
+    let mut woocommerce = case::of("woocommerce");
+    woocommerce.body.extend(b"&id=7");
+    assert_eq!(woocommerce.send(), Ok(None));
+    woocommerce.body = b"id=7&webhook_id=17".to_vec();
+    assert_eq!(woocommerce.send(), Ok(None));
+    woocommerce.body = b"webhook_id=17&webhook_id=18".to_vec();
+    assert_eq!(woocommerce.send(), Ok(None));
+}
+
 /// An endpoint that computes a MAC over any text, under the key of its deliveries, would sign forged
 /// ones.
 #[test]

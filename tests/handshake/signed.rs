@@ -55,6 +55,21 @@ fn a_forged_one_is_answered_401_and_nothing_else() {
     }
 }
 
+/// Whether an event is authentic is for `verify` to say, and nothing is hashed for it here.
+#[test]
+fn a_forged_event_is_no_handshake() {
+    for case in signed_cases() {
+        let (secrets, _) = case.signed();
+        let headers = [("X-Stand-In", "00"), ("X-Slack-Signature", "v0=00")];
+        let request = RequestTarget::new(&headers, "POST", "/in/x");
+        let body = br#"{"id":"evt_1","type":"paid"}"#;
+        let none = case
+            .responder()
+            .verify_then_answer(body, &request, &secrets, case.now);
+        assert!(none.unwrap().is_none(), "{}", case.name);
+    }
+}
+
 #[test]
 fn a_stale_one_is_not_answered() {
     let case = case::of("slack");
@@ -179,6 +194,8 @@ fn a_subscription_is_confirmed_for_the_expected_topic_on_the_providers_hosts_onl
         "https://sns.eu-west-1.amazonaws.com/ x",
         "https://sns.eu-west-1.amazonaws.com/\r\nX: 1",
         "https://sns.éu-west-1.amazonaws.com/",
+        "https://sns.eu-west-1.amazonaws.com/é",
+        "https://sns.eu-west-1.amazonaws.com/\\evil.example",
         " https://sns.eu-west-1.amazonaws.com/",
     ] {
         let error = case
