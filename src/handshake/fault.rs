@@ -25,6 +25,9 @@ pub enum HandshakeFault {
     /// Any text could be put into a header, or be given a MAC.
     #[error("a challenge that goes into a header or a MAC may only be a token")]
     FreeText,
+    /// A setting is the key of a MAC, and is sent as well.
+    #[error("the handshake sends the key of its MAC")]
+    KeySent,
     /// A MAC without an algorithm, or written as raw bytes.
     #[error("the handshake has a MAC that cannot be written as text")]
     NoMac,
@@ -82,17 +85,33 @@ impl Handshake {
         if let Some((_, setting)) = self.expects {
             self.has_setting(setting)?;
         }
+        let mut sent: Vec<&Piece> = Vec::new();
         for (_, pieces) in self.headers {
             self.check_pieces(pieces, true)?;
+            sent.extend(*pieces);
         }
         match self.body {
             Body::Empty | Body::Fixed(_) => {}
-            Body::Text(pieces) => self.check_pieces(pieces, false)?,
+            Body::Text(pieces) => {
+                self.check_pieces(pieces, false)?;
+                sent.extend(pieces);
+            }
             Body::Json(members) => {
                 for (_, pieces) in members {
                     self.check_pieces(pieces, false)?;
+                    sent.extend(*pieces);
                 }
             }
+        }
+        let key = |piece: &&Piece| match piece {
+            Piece::Hmac(_, Key::Setting(index), _) => Some(*index),
+            #[cfg(feature = "sha1")]
+            Piece::Hmac(_, Key::Sha1Of(index), _) => Some(*index),
+            _ => None,
+        };
+        let mut keys = sent.iter().filter_map(key);
+        if keys.any(|key| sent.contains(&&Piece::Setting(key))) {
+            return Err(HandshakeFault::KeySent);
         }
         Ok(self)
     }

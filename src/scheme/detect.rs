@@ -19,7 +19,8 @@ use crate::headers::{Headers, Lookup};
 /// prefix, then in the order of [`ALL`](super::ALL). Providers that sign alike are proposed
 /// together; rows whose signature is elsewhere than in a header are not proposed at all.
 ///
-/// Looks each header of the catalogue up once or twice, whatever the request holds.
+/// The work is bounded by the catalogue: each of its headers is looked up a few times, and values
+/// over [`MAX_HEADER_BYTES`] are not looked at.
 ///
 /// ```
 /// use hookproof::{Secrets, scheme};

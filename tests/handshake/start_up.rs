@@ -140,6 +140,13 @@ fn unsound_rows_are_refused() {
                 )])),
             HandshakeFault::NoMac,
         ),
+        (
+            OPEN.challenge(Place::Query("q"), Allowed::Token)
+                .settings(&["key"])
+                .headers(&[("X-Key", &[Piece::Setting(0)])])
+                .body(Body::Text(&[MAC])),
+            HandshakeFault::KeySent,
+        ),
     ];
     for (row, fault) in rows {
         assert_eq!(row.check().unwrap_err(), fault, "{row:?}");
