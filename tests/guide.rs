@@ -12,6 +12,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
 
+#[cfg(feature = "handshake")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "rows that `check` accepts name their settings"
+)]
+#[path = "guide/handshakes.rs"]
+mod handshakes;
+
 use std::fmt::Write as _;
 
 use hookproof::scheme::{

@@ -25,6 +25,7 @@ mod boundaries;
 mod builder;
 pub mod catalog;
 mod check;
+mod detect;
 #[cfg(feature = "http-signatures")]
 mod http_signature;
 mod keys;
@@ -35,6 +36,7 @@ use std::time::Duration;
 
 pub use catalog::*;
 pub use check::SchemeError;
+pub use detect::detect;
 #[cfg(feature = "http-signatures")]
 pub(crate) use http_signature::{
     CONTENT_DIGEST, DERIVED, SIGNATURE, SIGNATURE_INPUT, is_field_name,
