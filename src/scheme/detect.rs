@@ -73,23 +73,29 @@ fn likeness_in(
     family: Option<(&str, &str)>,
 ) -> Option<(usize, usize)> {
     let find = |name: &str| headers.lookup(&rename(name, family));
+    let header = |slot: &Slot| slot.is_header().then(|| slot.name());
     let signatures: Vec<Slot> = row
         .signature_slot()
         .into_iter()
         .chain(row.more_signature_slots().iter().copied())
-        .filter(|slot| carries(slot, find(slot.name())))
+        .filter(|slot| slot.is_header() && carries(slot, find(slot.name())))
         .collect();
     let prefix = signatures
         .iter()
         .map(|slot| slot.fixed_prefix().len())
         .max()?;
 
-    let signed = row.parts().iter().filter_map(|part| match part {
-        Part::Header(slot) => Some(slot.name()),
+    // Where a row has several contents, none of their headers needs to be there.
+    let parts = match row.alternative_contents() {
+        [] => row.parts(),
+        _ => &[],
+    };
+    let signed = parts.iter().filter_map(|part| match part {
+        Part::Header(slot) | Part::Value(slot) => header(slot),
         _ => None,
     });
     let time = match row.timestamp_source() {
-        Some((Stamp::Slot(slot), _)) => Some(slot.name()),
+        Some((Stamp::Slot(slot), _)) if parts.contains(&Part::Timestamp) => header(&slot),
         _ => None,
     };
     let needed: Vec<&str> = signed.chain(time).collect();
