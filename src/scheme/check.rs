@@ -37,6 +37,13 @@ pub enum SchemeError {
     /// A JSON pointer that does not begin with `/`.
     #[error("a JSON pointer of the scheme does not begin with a slash")]
     Pointer,
+    /// The rules of a token ([`Scheme::jwt`](Scheme)) contradict the rest of the scheme; the text
+    /// says where.
+    #[error("the scheme's token rules do not fit: {0}")]
+    Token(
+        /// What does not fit.
+        &'static str,
+    ),
     /// The scheme needs a cargo feature that is not enabled.
     #[error("the scheme needs the cargo feature `{0}`")]
     NeedsFeature(
@@ -63,6 +70,10 @@ impl Scheme {
     ///
     /// The first fault found.
     pub fn check(&self) -> Result<&Self, SchemeError> {
+        #[cfg(feature = "jwt")]
+        if let Some(rules) = self.jwt {
+            return self.with_sound_token(rules);
+        }
         let signature = self.signature.ok_or(SchemeError::NoSignature)?;
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
         let mut names = vec![self.name, self.provider, signature.name()];
@@ -96,7 +107,7 @@ impl Scheme {
             .with_clear_boundaries()
     }
 
-    fn with_signed_timestamp(&self) -> Result<&Self, SchemeError> {
+    pub(super) fn with_signed_timestamp(&self) -> Result<&Self, SchemeError> {
         let signed = self.content.contains(&Part::Timestamp);
         match self.timestamp {
             None if signed => Err(SchemeError::NoTimestamp),
@@ -105,6 +116,8 @@ impl Scheme {
             Some((Stamp::Json(_), _)) if !self.content.contains(&Part::Body) => {
                 Err(SchemeError::UnsignedTimestamp)
             }
+            #[cfg(feature = "jwt")]
+            Some((Stamp::Claim(_), _)) => Err(SchemeError::UnsignedTimestamp),
             Some((Stamp::Json(_), _)) if cfg!(not(feature = "json")) => {
                 Err(SchemeError::NeedsFeature("json"))
             }
@@ -112,7 +125,7 @@ impl Scheme {
         }
     }
 
-    fn with_sound_pointers(&self) -> Result<&Self, SchemeError> {
+    pub(super) fn with_sound_pointers(&self) -> Result<&Self, SchemeError> {
         use super::{IdSource, Source, Stability};
         let mut pointers: Vec<&str> = Vec::new();
         match self.id {
@@ -125,6 +138,10 @@ impl Scheme {
         }
         if let Some(Source::Json(pointer)) = self.event_type {
             pointers.push(pointer);
+        }
+        #[cfg(feature = "jwt")]
+        if let Some(Source::Claims(several)) = self.event_type {
+            pointers.extend(several);
         }
         if let Stability::JsonExcept(several) = self.stability {
             pointers.extend(several);
@@ -139,7 +156,7 @@ impl Scheme {
 
     /// Every part but the last must end where only one reader can think it ends, unless the scheme
     /// says aloud that it does not.
-    fn with_clear_boundaries(&self) -> Result<&Self, SchemeError> {
+    pub(super) fn with_clear_boundaries(&self) -> Result<&Self, SchemeError> {
         if self.ambiguous.is_some() {
             return Ok(self);
         }

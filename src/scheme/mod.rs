@@ -24,6 +24,10 @@
 mod builder;
 pub mod catalog;
 mod check;
+#[cfg(feature = "jwt")]
+mod check_jwt;
+#[cfg(feature = "jwt")]
+mod jwt;
 mod keys;
 mod slot;
 
@@ -31,6 +35,8 @@ use std::time::Duration;
 
 pub use catalog::*;
 pub use check::SchemeError;
+#[cfg(feature = "jwt")]
+pub use jwt::{Bearer, ClaimRule, DEFAULT_LEEWAY, Jwt, Payload};
 pub use keys::{KeySource, UrlRule};
 pub(crate) use slot::any;
 pub use slot::{Items, MAX_HEADER_BYTES, MAX_SIGNATURES, Shape, Slot};
@@ -208,6 +214,9 @@ pub enum Stamp {
     Slot(Slot),
     /// In the JSON body, at this pointer (RFC 6901). Needs feature `json`.
     Json(&'static str),
+    /// In a claim of the token.
+    #[cfg(feature = "jwt")]
+    Claim(&'static str),
 }
 
 /// A place that a text can be read from.
@@ -218,6 +227,10 @@ pub enum Source {
     Header(&'static str),
     /// A string or whole number in the JSON body, at this pointer (RFC 6901). Needs feature `json`.
     Json(&'static str),
+    /// A string or whole number among the token's claims, at the first pointer; where there are
+    /// more, each reads the JSON text that the one before it found.
+    #[cfg(feature = "jwt")]
+    Claims(&'static [&'static str]),
 }
 
 /// Which value names the event, the same on all its deliveries.
@@ -315,6 +328,8 @@ pub struct Scheme {
     pub(crate) docs: &'static str,
     pub(crate) evidence: Evidence,
     pub(crate) notes: &'static [&'static str],
+    #[cfg(feature = "jwt")]
+    pub(crate) jwt: Option<&'static Jwt>,
 }
 
 impl Scheme {
@@ -345,6 +360,8 @@ impl Scheme {
         let signed = |source: Source| match source {
             Source::Header(name) => self.signs_header(name),
             Source::Json(_) => body,
+            #[cfg(feature = "jwt")]
+            Source::Claims(_) => true,
         };
         Coverage {
             body,

@@ -82,6 +82,17 @@ impl Secret {
         self
     }
 
+    #[cfg(all(feature = "testing", feature = "jwt"))]
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.key_id.as_deref()
+    }
+
+    #[cfg(all(feature = "testing", feature = "jwt"))]
+    pub(crate) fn given(&self, setting: &str) -> Option<&str> {
+        let mut given = self.settings.iter();
+        given.find_map(|(known, value)| (*known == setting).then_some(&**value))
+    }
+
     #[cfg(feature = "testing")]
     pub(crate) fn expose(&self) -> &[u8] {
         &self.bytes

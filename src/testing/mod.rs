@@ -5,6 +5,8 @@ mod clock;
 pub mod conformance;
 mod executor;
 mod sign;
+#[cfg(feature = "jwt")]
+mod token;
 
 pub use clock::ManualClock;
 pub use executor::block_on;

@@ -45,11 +45,11 @@ pub fn sign(
 #[derive(Debug)]
 pub struct Signer {
     scheme: &'static Scheme,
-    secret: Secret,
-    at: OffsetDateTime,
-    headers: Vec<(String, String)>,
-    method: String,
-    url: String,
+    pub(super) secret: Secret,
+    pub(super) at: OffsetDateTime,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) method: String,
+    pub(super) url: String,
 }
 
 /// A signed request. It is its own [`Headers`], with the method and URL it was signed for.
@@ -78,6 +78,9 @@ pub enum SignError {
     /// The time cannot be written in the scheme's unit.
     #[error("the time cannot be written in the scheme's unit")]
     Time,
+    /// The scheme signs what the body means, and this one means nothing that is certain.
+    #[error("the scheme signs the meaning of a JSON body, which this one does not have")]
+    Body,
 }
 
 impl Signer {
@@ -125,6 +128,10 @@ impl Signer {
     /// [`SignError`].
     pub fn sign(&self, body: &[u8]) -> Result<Signed, SignError> {
         let scheme = self.scheme.check().map_err(SignError::Scheme)?;
+        #[cfg(feature = "jwt")]
+        if let Some(rules) = scheme.token_rules() {
+            return self.sign_token(scheme, rules, body);
+        }
         let key = crate::secrets::decode(scheme.secret_format(), self.secret.expose())
             .map_err(SignError::Secret)?;
         let mut headers = self.headers.clone();
@@ -207,7 +214,20 @@ impl Headers for Signed {
     }
 }
 
-fn write(at: OffsetDateTime, unit: Unit) -> Option<String> {
+/// The signature over a content, as bytes.
+#[cfg(feature = "jwt")]
+pub(super) fn signature(
+    scheme: &Scheme,
+    secret: &Secret,
+    content: &[u8],
+) -> Result<Vec<u8>, SignError> {
+    let key = crate::secrets::decode(scheme.secret_format(), secret.expose())
+        .map_err(SignError::Secret)?;
+    let tag = MacKey::new(scheme.mac(), &key).compute(&[content]);
+    Ok(tag.as_slice().to_vec())
+}
+
+pub(super) fn write(at: OffsetDateTime, unit: Unit) -> Option<String> {
     let millis = at.unix_timestamp_nanos().div_euclid(1_000_000);
     Some(match unit {
         Unit::Seconds => u64::try_from(at.unix_timestamp()).ok()?.to_string(),

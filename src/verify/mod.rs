@@ -1,5 +1,7 @@
 //! The first statement: this request is authentic.
 
+#[cfg(feature = "jwt")]
+mod jwt;
 mod mac;
 mod owned;
 mod read;
@@ -75,6 +77,10 @@ fn verify_any<'a>(
 ) -> Result<Verified<'a>, Rejection> {
     let scheme = secrets.scheme();
     let reader = Reader::new(scheme, headers);
+    #[cfg(feature = "jwt")]
+    if let Some(rules) = scheme.token_rules() {
+        return jwt::verify(reader, rules, raw_body, secrets, now);
+    }
 
     // Everything that can be read is read, and bounded, before anything is hashed.
     let signatures = Signatures::read(reader)?;

@@ -107,7 +107,22 @@ impl<'a> Verified<'a> {
         match self.reader.scheme.event_type_source()? {
             Source::Header(name) => self.reader.optional(name).ok()?.map(printable),
             Source::Json(pointer) => self.json(pointer).ok(),
+            #[cfg(feature = "jwt")]
+            Source::Claims(pointers) => {
+                let mut text = self.claims()?;
+                for pointer in pointers {
+                    text = crate::json::find(text.as_bytes(), pointer)?.into_text();
+                }
+                Some(text)
+            }
         }
+    }
+
+    /// The claims of the token, as JSON text, all of them signed. `None` where the scheme has no
+    /// token with claims.
+    #[cfg(feature = "jwt")]
+    pub fn claims(&self) -> Option<String> {
+        super::jwt::claims(self.reader, self.body)
     }
 
     /// The identity of the event, from signed content only: the id if the signature covers it,
@@ -236,6 +251,11 @@ impl<'a> Verified<'a> {
             && let Some(digest) = crate::json::digest_except(self.body, &[pointer])
         {
             return digest.to_vec().into();
+        }
+        // Where the token covers what the body means, white space must not make a new event.
+        #[cfg(feature = "jwt")]
+        if let Some(text) = super::jwt::covered_meaning(self.reader.scheme, self.body) {
+            return text.into_bytes().into();
         }
         self.body.into()
     }

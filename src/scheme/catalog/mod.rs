@@ -29,6 +29,8 @@ mod body_mo;
 mod body_pr;
 mod body_st;
 mod body_ux;
+#[cfg(feature = "jwt")]
+mod jwt;
 mod shared;
 mod stamped_a_k;
 mod stamped_l_z;
@@ -46,6 +48,8 @@ pub use body_mo::*;
 pub use body_pr::*;
 pub use body_st::*;
 pub use body_ux::*;
+#[cfg(feature = "jwt")]
+pub use jwt::*;
 pub use shared::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
@@ -73,6 +77,8 @@ const FILES: &[&[&Scheme]] = &[
     stamped_a_k::ROWS,
     stamped_l_z::ROWS,
     shared::ROWS,
+    #[cfg(feature = "jwt")]
+    jwt::ROWS,
 ];
 
 /// Every row of the catalogue, by name in [`Scheme::by_name`].
