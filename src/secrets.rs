@@ -5,15 +5,23 @@
 //! where bad secrets are refused, so that nothing about configuration is left to find out from a
 //! delivery.
 
+#[cfg(feature = "public-key")]
+mod public_key;
 mod secret;
 
 use std::{fmt, time::Duration};
 
 use time::OffsetDateTime;
+#[cfg(feature = "keyed-hash")]
+use zeroize::Zeroizing;
 
+#[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
+pub(crate) use public_key::oid;
 pub(crate) use secret::decode;
 pub use secret::{MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault};
 
+#[cfg(feature = "keyed-hash")]
+use crate::scheme::Mac;
 use crate::{
     scheme::{KeySource, Scheme, SchemeError},
     verify::MacKey,
@@ -87,6 +95,11 @@ pub(crate) struct Key {
     /// The same key under the further algorithms of a token.
     #[cfg(feature = "jwt")]
     also: Box<[MacKey]>,
+    /// The bytes that go into the content; of schemes that hash the secret as a part, and empty
+    /// of all others.
+    #[cfg(feature = "keyed-hash")]
+    #[allow(dead_code, reason = "for the part that holds the secret")]
+    pub(crate) secret: Zeroizing<Vec<u8>>,
     pub(crate) id: Option<Box<str>>,
     not_before: Option<OffsetDateTime>,
     not_after: Option<OffsetDateTime>,
@@ -102,14 +115,21 @@ impl Key {
         if let Some(name) = scheme.settings().iter().find(missing) {
             return Err(SecretFault::MissingSetting(name));
         }
-        let key = decode(scheme.secret_format(), &secret.bytes)?;
+        let key = decode(scheme, &secret.bytes)?;
         Ok(Self {
-            mac: MacKey::new(scheme.mac(), &key),
+            mac: MacKey::new(scheme.mac(), &key)?,
             #[cfg(feature = "jwt")]
-            also: scheme.token_rules().map_or_else(Box::default, |rules| {
-                let more = rules.more_algorithms().iter();
-                more.map(|mac| MacKey::new(*mac, &key)).collect()
-            }),
+            also: scheme
+                .token_rules()
+                .map_or(&[][..], |rules| rules.more_algorithms())
+                .iter()
+                .map(|mac| MacKey::new(*mac, &key))
+                .collect::<Result<_, _>>()?,
+            #[cfg(feature = "keyed-hash")]
+            secret: match scheme.mac() {
+                Mac::Hash(_) => key,
+                _ => Zeroizing::default(),
+            },
             id: secret.key_id,
             not_before: secret.not_before,
             not_after: secret.not_after,

@@ -3,8 +3,7 @@
 //!
 //! `HOOKPROOF_VECTORS=DIR cargo test --all-features vectors` runs every `*.json` of another folder
 //! in the same format instead. A provider that the catalogue lacks is skipped, by name; so are
-//! unsigned handshakes (`handshake-*`) and public-key vectors of a scheme that is here for shared
-//! secrets only. The last line reads `N passed, N failed, N skipped`.
+//! unsigned handshakes (`handshake-*`). The last line reads `N passed, N failed, N skipped`.
 //!
 //! `valid` and `stale` must be met exactly; `malformed` and `invalid` both mean refused. The rule
 //! that tells those two apart here: *malformed* cannot be read as the scheme says, *invalid* can,
@@ -133,24 +132,24 @@ fn secrets(vector: &Value) -> Vec<&str> {
 }
 
 /// Which row of the provider a vector is for: the algorithm that it names, or else the first whose
-/// signature header is there, or else the first. A weaker algorithm is never taken unnamed.
+/// signature header is there, or else the first. A weaker algorithm is never taken unnamed, and a
+/// public key (`whpk_`) never becomes a shared secret where the provider has both.
 fn row(provider: &str, vector: &Value) -> Option<&'static Scheme> {
-    let public_key = secrets(vector)
-        .iter()
-        .any(|secret| secret.starts_with("whpk_"));
-    if public_key
-        || vector["name"]
-            .as_str()
-            .is_some_and(|name| name.starts_with("handshake"))
+    if vector["name"]
+        .as_str()
+        .is_some_and(|name| name.starts_with("handshake"))
     {
         return None;
     }
     let request = Request::from_json(vector);
+    let public_key = secrets(vector)
+        .iter()
+        .any(|secret| secret.starts_with("whpk_"));
     let rows = || {
-        scheme::ALL
-            .iter()
-            .copied()
-            .filter(|row| row.provider() == provider)
+        let of_provider = |row: &&Scheme| row.provider() == provider;
+        let rows = scheme::ALL.iter().copied().filter(of_provider);
+        let both = rows.clone().any(|row| !row.mac().is_public_key());
+        rows.filter(move |row| !both || row.mac().is_public_key() == public_key)
     };
     let algorithm = |row: &&Scheme| match vector["algorithm"].as_str() {
         Some(name) => name == algorithm_name(row.mac()),

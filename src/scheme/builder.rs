@@ -28,7 +28,10 @@ impl Scheme {
             delivery_id: None,
             event_type: None,
             stability: Stability::Body,
-            secret: SecretFormat::Text,
+            secret: match mac.is_public_key() {
+                true => SecretFormat::PublicKey,
+                false => SecretFormat::Text,
+            },
             alias: None,
             ambiguous: None,
             retry_horizon: None,
@@ -173,7 +176,8 @@ impl Scheme {
         Self { stability, ..self }
     }
 
-    /// How a secret's text becomes the key.
+    /// How a secret's text becomes the key. A public key is told by its spelling, whatever is said
+    /// here, and nothing else can be one.
     #[must_use]
     pub const fn secret(self, format: SecretFormat) -> Self {
         Self {

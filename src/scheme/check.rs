@@ -178,7 +178,12 @@ impl Scheme {
                 (Part::Header(slot), Part::Timestamp) => {
                     unit == Some(Unit::Rfc3339) && is_token(slot)
                 }
-                _ => false,
+                // Fixed text at the very end has a fixed place.
+                _ => self
+                    .content
+                    .iter()
+                    .skip(index.saturating_add(1))
+                    .all(is_text),
             };
             if !closed {
                 return Err(SchemeError::AmbiguousBoundary(index));
@@ -186,6 +191,10 @@ impl Scheme {
         }
         Ok(self)
     }
+}
+
+fn is_text(part: &Part) -> bool {
+    matches!(part, Part::Text(_))
 }
 
 fn is_token(slot: &Slot) -> bool {

@@ -232,6 +232,7 @@ impl Scheme {
     pub const fn jwt(self, rules: &'static Jwt) -> Self {
         Self {
             jwt: Some(rules),
+            encoding: Encoding::Base64Url,
             ..self
         }
     }

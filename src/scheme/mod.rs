@@ -39,7 +39,7 @@ pub use check::SchemeError;
 pub use jwt::{Bearer, ClaimRule, DEFAULT_LEEWAY, Jwt, Payload};
 pub use keys::{KeySource, UrlRule};
 pub(crate) use slot::any;
-pub use slot::{Items, MAX_HEADER_BYTES, MAX_SIGNATURES, Shape, Slot};
+pub use slot::{Items, MAX_HEADER_BYTES, MAX_PUBLIC_KEY_SIGNATURES, MAX_SIGNATURES, Shape, Slot};
 
 /// Most parts a scheme's signed content may have.
 pub const MAX_PARTS: usize = 8;
@@ -282,9 +282,13 @@ pub enum SecretFormat {
     },
     /// Hexadecimal.
     Hex,
-    /// A public key in any of its usual spellings: PEM (`PUBLIC KEY` or `CERTIFICATE`), the base64
-    /// of a DER `SubjectPublicKeyInfo`, a JWK (feature `json`), `whpk_` and base64 as Standard
-    /// Webhooks writes it, or for Ed25519 the 32 bytes in hexadecimal, base64 or base64url.
+    /// A public key in any of its usual spellings, told apart by what they look like: PEM (`PUBLIC
+    /// KEY`, `RSA PUBLIC KEY` or `CERTIFICATE`), base64 of the same DER without the armour, a JWK
+    /// (feature `json`), or for Ed25519 the 32 bytes in hexadecimal, base64 or base64url, with
+    /// `whpk_` in front or without. Of RSA keys, 2048 to 8192 bits.
+    ///
+    /// **Of a certificate only the key in it is used.** Neither its dates nor who issued it are
+    /// looked at: take certificates from where the provider says, over TLS, and nowhere else.
     PublicKey,
 }
 

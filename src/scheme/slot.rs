@@ -6,6 +6,10 @@ pub const MAX_HEADER_BYTES: usize = 8 * 1024;
 /// Most signatures that are compared in one request. A rotation needs two or three.
 pub const MAX_SIGNATURES: usize = 16;
 
+/// Most signatures that are looked at in one request where keys are public: each is checked by
+/// itself under each key, which costs as much as a MAC over many kilobytes.
+pub const MAX_PUBLIC_KEY_SIGNATURES: usize = 4;
+
 /// Which bytes a header value may consist of when it goes into the signed content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
-use crate::scheme::SecretFormat;
+use crate::scheme::{Scheme, SecretFormat};
 
 /// Fewest bytes a decoded (base64 or hex) key may have: 128 bits.
 pub const MIN_DECODED_KEY: usize = 16;
@@ -160,13 +160,34 @@ pub enum SecretFault {
     /// Shorter than [`MIN_DECODED_KEY`] or [`MIN_TEXT_SECRET`] bytes.
     #[error("it is too short to be a key")]
     TooShort,
+    /// A private key, where the public one belongs. Whoever could read it can sign: make a new one.
+    #[error("it is a private key; the public one belongs here")]
+    PrivateKey,
+    /// A key of another kind, curve or format than the scheme's algorithm has.
+    #[error("it is a key for another algorithm than the scheme's")]
+    OtherAlgorithm,
+    /// A JWK whose `use`, `key_ops` or `alg` does not fit the scheme.
+    #[error("its `use`, `key_ops` or `alg` says that it is for something else")]
+    OtherUse,
+    /// Several PEM blocks, such as a chain of certificates, or a set of JWKs.
+    #[error("it holds several keys; give each by itself")]
+    SeveralKeys,
+    /// A key under which anyone can sign, such as a point of small order.
+    #[error("it is a key under which anyone can sign")]
+    WeakKey,
+    /// An RSA key of fewer than 2048 bits.
+    #[error("it is an RSA key of fewer than 2048 bits")]
+    RsaTooShort,
+    /// An RSA key of more than 8192 bits.
+    #[error("it is an RSA key of more than 8192 bits")]
+    RsaTooLong,
+    /// A JWK, which needs the cargo feature `json`.
+    #[error("it is a JWK, which needs the cargo feature `json`")]
+    NeedsJson,
 }
 
 /// Turns a secret's text into key bytes, refusing what cannot be one.
-pub(crate) fn decode(
-    format: SecretFormat,
-    secret: &[u8],
-) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+pub(crate) fn decode(scheme: &Scheme, secret: &[u8]) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
     if secret.is_empty() {
         return Err(SecretFault::Empty);
     }
@@ -175,10 +196,14 @@ pub(crate) fn decode(
     if text.trim().is_empty() {
         return Err(SecretFault::Blank);
     }
+    #[cfg(feature = "public-key")]
+    if scheme.mac().is_public_key() {
+        return super::public_key::to_spki(scheme.mac(), secret).map(Zeroizing::new);
+    }
     if text.trim().len() != text.len() {
         return Err(SecretFault::Edges);
     }
-    let (key, least) = match format {
+    let (key, least) = match scheme.secret_format() {
         SecretFormat::Text => {
             // `whsec_`, `sk_test_`: what is left when the variable part was not pasted.
             if secret.ends_with(b"_") && secret.len() < MIN_DECODED_KEY {
@@ -198,7 +223,8 @@ pub(crate) fn decode(
             key.truncate(length);
             (key, MIN_DECODED_KEY)
         }
-        SecretFormat::PublicKey => return Err(SecretFault::Undecodable),
+        // Whatever everyone knows must never become the key of a MAC.
+        SecretFormat::PublicKey => return Err(SecretFault::OtherAlgorithm),
         SecretFormat::Hex => {
             let mut key = Zeroizing::new(vec![0; secret.len().div_euclid(2)]);
             hex::decode_to_slice(secret, &mut key).map_err(|_| SecretFault::Undecodable)?;

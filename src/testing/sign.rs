@@ -132,8 +132,8 @@ impl Signer {
         if let Some(rules) = scheme.token_rules() {
             return self.sign_token(scheme, rules, body);
         }
-        let key = crate::secrets::decode(scheme.secret_format(), self.secret.expose())
-            .map_err(SignError::Secret)?;
+        let key =
+            crate::secrets::decode(scheme, self.secret.expose()).map_err(SignError::Secret)?;
         let mut headers = self.headers.clone();
         // Items in the order providers write them: the time, then the signature.
         let mut items: Vec<(Slot, String)> = Vec::new();
@@ -172,7 +172,10 @@ impl Signer {
                 Mac::Token => String::from_utf8_lossy(&key).into_owned(),
                 mac => encode(
                     scheme.encoding(),
-                    MacKey::new(mac, &key).compute(&parts).as_slice(),
+                    MacKey::new(mac, &key)
+                        .map_err(SignError::Secret)?
+                        .compute(&parts)
+                        .as_slice(),
                 ),
             };
             items.push((slot, text));
@@ -221,10 +224,9 @@ pub(super) fn signature(
     secret: &Secret,
     content: &[u8],
 ) -> Result<Vec<u8>, SignError> {
-    let key = crate::secrets::decode(scheme.secret_format(), secret.expose())
-        .map_err(SignError::Secret)?;
-    let tag = MacKey::new(scheme.mac(), &key).compute(&[content]);
-    Ok(tag.as_slice().to_vec())
+    let key = crate::secrets::decode(scheme, secret.expose()).map_err(SignError::Secret)?;
+    let mac = MacKey::new(scheme.mac(), &key).map_err(SignError::Secret)?;
+    Ok(mac.compute(&[content]).as_slice().to_vec())
 }
 
 pub(super) fn write(at: OffsetDateTime, unit: Unit) -> Option<String> {

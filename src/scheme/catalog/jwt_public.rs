@@ -92,7 +92,6 @@ catalog! {
     /// Wix apps.
     #[cfg(feature = "rsa")]
     pub const WIX: Scheme = Scheme::new("wix", Mac::RsaSha256)
-        .signature_encoding(Encoding::Base64Url)
         .jwt(&WIX_TOKEN)
         .content(&[Part::Body])
         .claim_timestamp("iat")

@@ -31,6 +31,14 @@ mod body_st;
 mod body_ux;
 #[cfg(feature = "jwt")]
 mod jwt;
+#[cfg(all(feature = "jwt", feature = "public-key"))]
+mod jwt_public;
+#[cfg(feature = "ecdsa")]
+mod public_ecdsa;
+#[cfg(feature = "ed25519")]
+mod public_ed25519;
+#[cfg(feature = "rsa")]
+mod public_rsa;
 mod shared;
 mod stamped_a_k;
 mod stamped_l_z;
@@ -50,6 +58,14 @@ pub use body_st::*;
 pub use body_ux::*;
 #[cfg(feature = "jwt")]
 pub use jwt::*;
+#[cfg(all(feature = "jwt", feature = "public-key"))]
+pub use jwt_public::*;
+#[cfg(feature = "ecdsa")]
+pub use public_ecdsa::*;
+#[cfg(feature = "ed25519")]
+pub use public_ed25519::*;
+#[cfg(feature = "rsa")]
+pub use public_rsa::*;
 pub use shared::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
@@ -79,6 +95,14 @@ const FILES: &[&[&Scheme]] = &[
     shared::ROWS,
     #[cfg(feature = "jwt")]
     jwt::ROWS,
+    #[cfg(all(feature = "jwt", feature = "public-key"))]
+    jwt_public::ROWS,
+    #[cfg(feature = "ed25519")]
+    public_ed25519::ROWS,
+    #[cfg(feature = "ecdsa")]
+    public_ecdsa::ROWS,
+    #[cfg(feature = "rsa")]
+    public_rsa::ROWS,
 ];
 
 /// Every row of the catalogue, by name in [`Scheme::by_name`].
