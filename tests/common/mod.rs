@@ -12,7 +12,7 @@ use std::io::Write as _;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
-    Rejection, RejectionKind, Secrets,
+    Rejection, RejectionKind, Secret, Secrets,
     headers::{Headers, Lookup, RequestTarget},
     scheme::{Scheme, SecretFormat, Stamp, Unit},
 };
@@ -95,6 +95,28 @@ pub fn secret(scheme: &Scheme, text: &str) -> String {
         SecretFormat::Hex => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
         _ => text.to_owned(),
     }
+}
+
+/// Which member of a vector is which setting of its scheme.
+const SETTINGS: &[(&str, &str)] = &[("audience", "audience"), ("email", "service_account")];
+
+/// The key ring of a vector: its secrets, with the settings that the scheme needs and, of a single
+/// key, the name.
+pub fn ring(scheme: &Scheme, vector: &Value, secrets: &[&str]) -> Vec<Secret> {
+    let make = |text: &&str| {
+        let mut secret = Secret::from(*text);
+        for needed in scheme.settings() {
+            let member = SETTINGS.iter().find(|(_, setting)| setting == needed);
+            if let Some(value) = member.and_then(|(member, _)| vector[*member].as_str()) {
+                secret = secret.setting(needed, value);
+            }
+        }
+        match vector["kid"].as_str() {
+            Some(id) if secrets.len() == 1 => secret.key_id(id),
+            _ => secret,
+        }
+    };
+    secrets.iter().map(make).collect()
 }
 
 /// A JSON body, with the time of sending where the scheme looks for it.
