@@ -114,3 +114,94 @@ fn is_index(name: &str) -> bool {
     let leading_zero = name.len() > 1 && name.starts_with('0');
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) && !leading_zero
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+
+    /// What Node's `JSON.stringify(JSON.parse(text))` gave for each text.
+    #[test]
+    fn texts_are_written_as_javascript_writes_them() {
+        for (text, written) in [
+            (" [ 1 , 2.0 , 1e3 , -0 , 0.10 ] ", "[1,2,1000,0,0.1]"),
+            (
+                "[1E20,123456789012345680000]",
+                "[100000000000000000000,123456789012345680000]",
+            ),
+            (
+                "[9007199254740993,0.1e-5,1e-6]",
+                "[9007199254740992,0.000001,0.000001]",
+            ),
+            (
+                "[0.30000000000000004,1.7976931348623157]",
+                "[0.30000000000000004,1.7976931348623157]",
+            ),
+            (r#""\u0041\/\u00e9\uD834\uDD1E""#, "\"A/é𝄞\""),
+            (
+                r#""\b\t\n\f\r\"\\\u0000\u001F\u007f\u2028""#,
+                "\"\\b\\t\\n\\f\\r\\\"\\\\\\u0000\\u001f\u{7f}\u{2028}\"",
+            ),
+            (
+                r#"{"b":{"\u0061":[]},"a":null,"01":true}"#,
+                r#"{"b":{"a":[]},"a":null,"01":true}"#,
+            ),
+            (r#"{"a" : "x:y", "b":"\"}:" }"#, r#"{"a":"x:y","b":"\"}:"}"#),
+            (r#"[{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#),
+            (r#"{"__proto__":1,"":2}"#, r#"{"__proto__":1,"":2}"#),
+            ("true", "true"),
+            ("-1.50", "-1.5"),
+        ] {
+            assert_eq!(
+                stringify(text.as_bytes()).as_deref(),
+                Some(written),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_certain_is_refused() {
+        for text in [
+            r#"{"1":0}"#,
+            r#"{"0":0}"#,
+            r#"{"a":{"4294967295":0}}"#,
+            r#"{"\u0031":0}"#,
+            r#"{"a":0,"a":0}"#,
+            r#"{"a":0,"\u0061":0}"#,
+            r#"["\ud800"]"#,
+            r#"["\udc00\ud800"]"#,
+            "[1e21]",
+            "[999999999999999999999]",
+            "[5e-324]",
+            "[1e-7]",
+            "[1e999]",
+            "[-1e400]",
+            "",
+            " ",
+            "{",
+            "[1,]",
+            "[01]",
+            "NaN",
+            "[1] 2",
+            "\u{feff}[]",
+            "['a']",
+            "[\"\t\"]",
+        ] {
+            assert_eq!(stringify(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(stringify(b"[\"\xff\"]"), None);
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        let deepest = nested(127);
+        assert_eq!(stringify(deepest.as_bytes()), Some(deepest));
+        assert_eq!(stringify(nested(1_000_000).as_bytes()), None);
+    }
+
+    #[test]
+    fn a_request_without_a_body_has_null() {
+        let text = stringify_request("https://a.example/?q=\"", "GET", b"");
+        let written = r#"{"url":"https://a.example/?q=\"","method":"GET","body":null}"#;
+        assert_eq!(text.as_deref(), Some(written));
+        assert_eq!(stringify_request("u", "GET", b"{"), None);
+    }
+}
