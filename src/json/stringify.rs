@@ -26,7 +26,7 @@ pub(crate) fn stringify_request(url: &str, method: &str, body: &[u8]) -> Option<
 
 /// `None` where the text is not JSON, or JavaScript's is not certain: a name that occurs twice or
 /// looks like an array index (which moves to the front), half a surrogate pair, a number that is
-/// written with an exponent or does not fit.
+/// written with an exponent, does not fit, or has two shortest texts.
 pub(crate) fn stringify(text: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(text).ok()?;
     serde_json::from_str::<IgnoredAny>(text).ok()?;
@@ -106,7 +106,20 @@ fn number(text: &str) -> Option<String> {
         // Of minus zero too.
         return Some("0".to_owned());
     }
-    (1e-6..1e21).contains(&size).then(|| format!("{number}"))
+    ((1e-6..1e21).contains(&size) && !is_halfway(size)).then(|| format!("{number}"))
+}
+
+/// Whether two shortest texts are equally close to the number, which then lies halfway between
+/// them: Rust takes the upper one, and JavaScript engines the even one, though none has to.
+fn is_halfway(size: f64) -> bool {
+    let digits = |text: String| {
+        let (digits, _) = text.split_once('e').unwrap_or((&text, ""));
+        digits.replace('.', "").trim_end_matches('0').to_owned()
+    };
+    // In this range no double has more than 70 digits, so this is all of them.
+    let exact = digits(format!("{size:.80e}"));
+    let shortest = digits(format!("{size:e}"));
+    exact.ends_with('5') && exact.len() == shortest.len().saturating_add(1)
 }
 
 /// Whether a name may be an array index, which JavaScript sorts before all other names.
@@ -174,6 +187,8 @@ mod tests {
             "[1e21]",
             "[999999999999999999999]",
             "[5e-324]",
+            // 742676184178187.25, which Node writes with .2 and Rust with .3.
+            "[74.267618417818728685e13]",
             "[1e-7]",
             "[1e999]",
             "[-1e400]",
