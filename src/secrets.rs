@@ -17,6 +17,11 @@ use zeroize::Zeroizing;
 
 #[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
 pub(crate) use public_key::oid;
+#[cfg(all(
+    feature = "testing",
+    any(feature = "ed25519", feature = "ecdsa", feature = "rsa")
+))]
+pub(crate) use public_key::{from_base64, wrap};
 pub(crate) use secret::decode;
 pub use secret::{MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault};
 

@@ -1,4 +1,5 @@
-//! Accepting an HMAC delivery allocates nothing; refusing one does not either.
+//! Accepting a delivery allocates nothing, unless RSA signed it or it has a token; refusing one does
+//! not either.
 #![cfg(feature = "testing")]
 #![allow(
     clippy::unwrap_used,
@@ -21,6 +22,15 @@ use time::macros::datetime;
 fn verify_does_not_allocate() {
     let now = datetime!(2027-01-15 08:00 UTC);
     for scheme in scheme::ALL {
+        // Numbers of thousands of bits live on the heap.
+        if format!("{:?}", scheme.mac()).starts_with("Rsa") {
+            continue;
+        }
+        // Its claims are decoded.
+        #[cfg(feature = "jwt")]
+        if scheme.token_rules().is_some() {
+            continue;
+        }
         let body = common::body(scheme, now);
         let old = common::secret(scheme, "the-old-secret-of-the-two");
         let new = common::secret(scheme, "the-new-secret-of-the-two");
@@ -32,10 +42,8 @@ fn verify_does_not_allocate() {
             ],
         )
         .unwrap();
-        let good = Signer::new(scheme, new.as_str())
-            .at(now)
-            .sign(&body)
-            .unwrap();
+        let signing = common::signing_secret(scheme, "the-new-secret-of-the-two");
+        let good = Signer::new(scheme, signing).at(now).sign(&body).unwrap();
         #[cfg(feature = "http")]
         let map: http::HeaderMap = good
             .headers

@@ -95,7 +95,7 @@ fn pem(text: &str) -> Result<Vec<u8>, SecretFault> {
 }
 
 /// Base64 of either alphabet, with or without padding and lines.
-pub(super) fn from_base64(text: &str) -> Result<Vec<u8>, SecretFault> {
+pub(crate) fn from_base64(text: &str) -> Result<Vec<u8>, SecretFault> {
     let mut text = text.to_owned();
     text.retain(|c| !c.is_ascii_whitespace());
     let alphabet = match text.contains(['-', '_']) {
@@ -136,7 +136,7 @@ fn rsa(key: &[u8]) -> Result<Vec<u8>, SecretFault> {
     wrap(oid::RSA, Some(AnyRef::NULL), key)
 }
 
-fn wrap(
+pub(crate) fn wrap(
     oid: ObjectIdentifier,
     parameters: Option<AnyRef<'_>>,
     key: &[u8],

@@ -5,11 +5,12 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use zeroize::Zeroizing;
 
 use crate::{
     headers::{Headers, Lookup},
     scheme::{Encoding, Mac, Part, Scheme, SchemeError, Slot, Stamp, Unit},
-    secrets::{Secret, SecretFault},
+    secrets::{Secret, SecretFault, decode},
     verify::MacKey,
 };
 
@@ -85,6 +86,12 @@ pub enum SignError {
 
 impl Signer {
     /// A signer for one scheme and one secret, written as the provider shows it.
+    ///
+    /// Of a scheme with public keys the secret is the private key: PKCS#8 in PEM, or of Ed25519 the
+    /// 32 bytes in hexadecimal or base64, with `whsk_` in front or without.
+    /// `testing::public_key_of` gives the public one to it, and `testing::test_key` one to try.
+    /// RSA is signed for tests only: the code is not hardened against whoever measures it
+    /// (RUSTSEC-2023-0071).
     pub fn new(scheme: &'static Scheme, secret: impl Into<Secret>) -> Self {
         Self {
             scheme,
@@ -128,12 +135,14 @@ impl Signer {
     /// [`SignError`].
     pub fn sign(&self, body: &[u8]) -> Result<Signed, SignError> {
         let scheme = self.scheme.check().map_err(SignError::Scheme)?;
+        let key = match scheme.mac().is_public_key() {
+            true => Zeroizing::new(self.secret.expose().to_vec()),
+            false => decode(scheme, self.secret.expose()).map_err(SignError::Secret)?,
+        };
         #[cfg(feature = "jwt")]
         if let Some(rules) = scheme.token_rules() {
-            return self.sign_token(scheme, rules, body);
+            return self.sign_token(scheme, rules, &key, body);
         }
-        let key =
-            crate::secrets::decode(scheme, self.secret.expose()).map_err(SignError::Secret)?;
         let mut headers = self.headers.clone();
         // Items in the order providers write them: the time, then the signature.
         let mut items: Vec<(Slot, String)> = Vec::new();
@@ -170,13 +179,10 @@ impl Signer {
             let parts: Vec<&[u8]> = signed.iter().map(Vec::as_slice).collect();
             let text = match scheme.mac() {
                 Mac::Token => String::from_utf8_lossy(&key).into_owned(),
-                mac => encode(
-                    scheme.encoding(),
-                    MacKey::new(mac, &key)
-                        .map_err(SignError::Secret)?
-                        .compute(&parts)
-                        .as_slice(),
-                ),
+                mac => {
+                    let signature = signature(mac, &key, &parts).map_err(SignError::Secret)?;
+                    encode(scheme.encoding(), &signature)
+                }
             };
             items.push((slot, text));
         }
@@ -217,18 +223,6 @@ impl Headers for Signed {
     }
 }
 
-/// The signature over a content, as bytes.
-#[cfg(feature = "jwt")]
-pub(super) fn signature(
-    scheme: &Scheme,
-    secret: &Secret,
-    content: &[u8],
-) -> Result<Vec<u8>, SignError> {
-    let key = crate::secrets::decode(scheme, secret.expose()).map_err(SignError::Secret)?;
-    let mac = MacKey::new(scheme.mac(), &key).map_err(SignError::Secret)?;
-    Ok(mac.compute(&[content]).as_slice().to_vec())
-}
-
 pub(super) fn write(at: OffsetDateTime, unit: Unit) -> Option<String> {
     let millis = at.unix_timestamp_nanos().div_euclid(1_000_000);
     Some(match unit {
@@ -238,8 +232,17 @@ pub(super) fn write(at: OffsetDateTime, unit: Unit) -> Option<String> {
     })
 }
 
+pub(super) fn signature(mac: Mac, key: &[u8], parts: &[&[u8]]) -> Result<Vec<u8>, SecretFault> {
+    #[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
+    if mac.is_public_key() {
+        return super::keys::sign(mac, key, parts);
+    }
+    Ok(MacKey::new(mac, key)?.compute(parts).as_slice().to_vec())
+}
+
 fn encode(encoding: Encoding, tag: &[u8]) -> String {
-    let mut room = [0_u8; 128];
+    // Hex takes the most, and base64 of a few bytes its padding.
+    let mut room = vec![0_u8; tag.len().saturating_mul(2).saturating_add(4)];
     let length = match encoding {
         Encoding::Hex => {
             let length = tag.len().saturating_mul(2);

@@ -23,6 +23,7 @@ impl Signer {
         &self,
         scheme: &Scheme,
         rules: &Jwt,
+        key: &[u8],
         body: &[u8],
     ) -> Result<Signed, SignError> {
         let mut headers = self.headers.clone();
@@ -45,11 +46,8 @@ impl Signer {
         } else {
             encoded(self.claims(scheme, rules, body)?.as_bytes())
         };
-        let tag = signature(
-            scheme,
-            &self.secret,
-            format!("{header}.{payload}").as_bytes(),
-        )?;
+        let input = format!("{header}.{payload}");
+        let tag = signature(scheme.mac(), key, &[input.as_bytes()]).map_err(SignError::Secret)?;
         let shown = if detached { "" } else { &payload };
         let mut token = format!("{header}.{shown}.{}", encoded(&tag));
         let mut body = body.to_vec();

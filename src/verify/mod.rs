@@ -32,7 +32,8 @@ use crate::{
 /// Finds and reads the headers (bounded), computes the MAC over the exact bytes, lets it compare
 /// every candidate in constant time, and judges the age last, so that [`Rejection::Stale`] always
 /// means *authentic but late*. Reads no clock, does no I/O, and allocates nothing when an HMAC
-/// delivery is accepted (a time inside a JSON body costs the parser's stack of open brackets). At
+/// delivery is accepted (a time inside a JSON body costs the parser's stack of open brackets, and a
+/// token its decoded claims). At
 /// most one MAC per key in the ring is computed, whatever the header holds.
 ///
 /// `raw_body` are the bytes as they came over the wire, before any decoding or parsing. `now` is

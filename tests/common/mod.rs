@@ -8,6 +8,9 @@
 )]
 #![allow(clippy::arithmetic_side_effects)]
 
+#[cfg(all(feature = "testing", feature = "public-key"))]
+mod keys;
+
 use std::io::Write as _;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -88,13 +91,33 @@ pub fn label(outcome: &Result<(), RejectionKind>) -> &'static str {
     }
 }
 
-/// A secret whose key is the bytes of `text`, written as the scheme's provider would show it.
+/// A secret whose key is the bytes of `text`, written as the scheme's provider would show it; of a
+/// scheme with public keys a public key, chosen by `text`.
 pub fn secret(scheme: &Scheme, text: &str) -> String {
     match scheme.secret_format() {
+        #[cfg(all(feature = "testing", feature = "public-key"))]
+        SecretFormat::PublicKey => {
+            hookproof::testing::public_key_of(scheme, keys::private(scheme, text)).unwrap()
+        }
+        _ => signing_secret(scheme, text),
+    }
+}
+
+/// What whoever signs has in place of [`secret`]; mostly the same.
+pub fn signing_secret(scheme: &Scheme, text: &str) -> String {
+    match scheme.secret_format() {
+        #[cfg(all(feature = "testing", feature = "public-key"))]
+        SecretFormat::PublicKey => keys::private(scheme, text).to_owned(),
         SecretFormat::Base64 { prefix } => format!("{prefix}{}", STANDARD.encode(text)),
         SecretFormat::Hex => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
         _ => text.to_owned(),
     }
+}
+
+/// What is inside a PEM.
+pub fn der(pem: &str) -> Vec<u8> {
+    let lines = pem.lines().filter(|line| !line.starts_with("-----"));
+    STANDARD.decode(lines.collect::<String>()).unwrap()
 }
 
 /// Which member of a vector is which setting of its scheme.
@@ -117,6 +140,26 @@ pub fn ring(scheme: &Scheme, vector: &Value, secrets: &[&str]) -> Vec<Secret> {
         }
     };
     secrets.iter().map(make).collect()
+}
+
+/// A secret with some text for every setting that the scheme needs.
+pub fn with_settings(scheme: &Scheme, text: String) -> Secret {
+    let needed = scheme.settings().iter();
+    needed.fold(Secret::from(text), |secret, name| {
+        secret.setting(name, "of-the-test")
+    })
+}
+
+/// Whether the signature covers what a JSON body means, and not its white space.
+pub fn covers_meaning(scheme: &Scheme) -> bool {
+    #[cfg(feature = "jwt")]
+    if let Some(rules) = scheme.token_rules() {
+        use hookproof::scheme::ClaimRule;
+        let meaning = |rule: &ClaimRule| matches!(rule, ClaimRule::RequestJson(_));
+        return rules.claim_rules().iter().any(meaning);
+    }
+    let _ = scheme;
+    false
 }
 
 /// A JSON body, with the time of sending where the scheme looks for it.
