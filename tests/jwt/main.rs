@@ -4,7 +4,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::indexing_slicing
+    clippy::indexing_slicing,
+    clippy::string_slice
 )]
 #![allow(clippy::arithmetic_side_effects)]
 
@@ -12,14 +13,17 @@
 mod common;
 
 mod claims;
+mod keys;
 mod rows;
+mod rules;
+mod spelling;
 mod times;
 mod token;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac as _};
 use hookproof::{
-    RejectionKind, Secrets,
+    Malformed, RejectionKind, Secrets,
     headers::{Headers, RequestTarget},
     scheme::{ClaimRule, Encoding, Jwt, Mac, Part, Scheme, Slot},
 };
@@ -119,4 +123,9 @@ fn outcome(
     hookproof::verify(body, headers, secrets, now)
         .map(drop)
         .map_err(|rejection| rejection.kind())
+}
+
+/// Refused for its form, before or after its signature was checked.
+fn is_malformed(outcome: Result<(), RejectionKind>) -> bool {
+    matches!(outcome, Err(RejectionKind::Malformed(Malformed::Token(_))))
 }

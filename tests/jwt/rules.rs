@@ -1,0 +1,64 @@
+//! Rules that contradict the rest of their scheme.
+
+use hookproof::scheme::{ClaimRule, Encoding, Jwt, Mac, Part, Payload, Scheme, SchemeError, Slot};
+
+use super::*;
+
+#[test]
+fn rules_that_contradict_the_scheme_are_refused() {
+    const HASH: Jwt = Jwt::new().claims(&[ClaimRule::BodyHash("h", Encoding::Hex)]);
+    let token_fault = |scheme: Scheme| matches!(scheme.check(), Err(SchemeError::Token(_)));
+    assert!(in_header(&HASH, &[Part::Body]).check().is_ok());
+    // What is said to be covered must be, and all of it.
+    assert!(token_fault(in_header(&HASH, &[])));
+    assert!(token_fault(in_header(&HASH, &[Part::Body, Part::Url])));
+    assert!(token_fault(in_header(&HASH, &[Part::Url])));
+    const NOTHING: Jwt = Jwt::new();
+    assert!(token_fault(in_header(&NOTHING, &[Part::Body])));
+    assert!(!in_header(&NOTHING, &[]).coverage().body);
+    const EXPIRES: Jwt = Jwt::new().expires();
+    assert!(token_fault(in_header(&EXPIRES, &[])));
+    const SETTING: Jwt = Jwt::new().claims(&[ClaimRule::Setting("aud", "audience")]);
+    assert!(token_fault(in_header(&SETTING, &[])));
+    assert!(
+        in_header(&SETTING, &[])
+            .needs(&["audience"])
+            .check()
+            .is_ok()
+    );
+    const URL64: Jwt = Jwt::new().claims(&[ClaimRule::BodyHash("h", Encoding::Base64Url)]);
+    assert!(token_fault(in_header(&URL64, &[Part::Body])));
+    const DETACHED: Jwt = Jwt::new().payload(Payload::Detached);
+    const BOTH: Jwt = HASH.payload(Payload::Detached);
+    assert!(in_header(&DETACHED, &[Part::Body]).check().is_ok());
+    assert!(token_fault(in_header(&BOTH, &[Part::Body])));
+    assert_eq!(
+        in_header(&DETACHED, &[Part::Text("x")]).check().err(),
+        Some(SchemeError::NothingSigned)
+    );
+    const WHOLE: Jwt = Jwt::new().payload(Payload::WholeBody("data"));
+    assert!(token_fault(in_header(&WHOLE, &[Part::Body])));
+    let nowhere = Scheme::new("s", Mac::HmacSha256)
+        .jwt(&HASH)
+        .content(&[Part::Body]);
+    assert_eq!(nowhere.check().err(), Some(SchemeError::NoSignature));
+    // A time that no claim holds, or that is not signed.
+    const TIME: Slot = Slot::header("X-Time");
+    assert_eq!(
+        in_header(&HASH, &[Part::Body])
+            .timestamp(TIME, hookproof::scheme::Unit::Seconds)
+            .check()
+            .err(),
+        Some(SchemeError::UnsignedTimestamp)
+    );
+    let plain = Scheme::new("s", Mac::HmacSha256)
+        .signature(Slot::header("X"), Encoding::Hex)
+        .content(&[Part::Body])
+        .claim_timestamp("iat");
+    assert_eq!(plain.check().err(), Some(SchemeError::UnsignedTimestamp));
+    assert!(token_fault(
+        Scheme::new("s", Mac::Token)
+            .signature(Slot::header("X"), Encoding::Plain)
+            .jwt(&NOTHING)
+    ));
+}
