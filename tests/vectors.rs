@@ -160,7 +160,7 @@ fn row(provider: &str, vector: &Value) -> Option<&'static Scheme> {
     };
     let signed = |row: &&Scheme| {
         // A token that is the whole body has no header.
-        let Some(name) = row.signature_slot().map(|slot| slot.name()) else {
+        let Some(name) = row.signature_slot().and_then(|slot| slot.header_name()) else {
             return true;
         };
         let second = row

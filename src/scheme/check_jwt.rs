@@ -1,26 +1,24 @@
 //! What makes the rules of a token sound.
 
-use super::{ClaimRule, Encoding, Jwt, MAX_PARTS, Part, Payload, Scheme, SchemeError, Stamp};
+use super::{ClaimRule, Encoding, Jwt, MAX_PARTS, Part, Place, Scheme, SchemeError, Slot, Stamp};
 
 impl Scheme {
     /// What [`Scheme::check`] asks of a scheme with a token.
     pub(super) fn with_sound_token(&self, rules: &Jwt) -> Result<&Self, SchemeError> {
-        self.with_sound_names(rules)?;
+        let slot = self.signature.ok_or(SchemeError::NoSignature)?;
+        self.with_sound_names(rules, &slot)?;
         self.with_pinned_algorithms(rules)?;
-        let detached = match rules.payload_kind() {
-            Payload::Claims | Payload::WholeBody(_) => false,
-            Payload::Detached | Payload::DetachedEncodedBody => true,
-        };
         let fault = |what| Err(SchemeError::Token(what));
         let claim_time = matches!(self.timestamp, Some((Stamp::Claim(_), _)));
-        if detached {
+        if rules.is_detached() {
             if claim_time || rules.must_expire() || !rules.claim_rules().is_empty() {
                 return fault("a detached payload has no claims");
             }
-            if !self.content.contains(&Part::Body) {
+            if !self.coverage().body {
                 return Err(SchemeError::NothingSigned);
             }
             return self
+                .with_features()?
                 .with_signed_timestamp()?
                 .with_sound_pointers()?
                 .with_clear_boundaries();
@@ -32,9 +30,9 @@ impl Scheme {
             return fault("it expires, but does not say when it was made");
         }
         // The content is what the token covers, and nothing else may be said to be covered.
-        let covered = covered(rules);
-        if self.content.len() != covered.len() || !covered.iter().all(|p| self.content.contains(p))
-        {
+        let covered = covered(rules, &slot);
+        let same = |part: &Part| self.content.contains(part);
+        if self.content.len() != covered.len() || !covered.iter().all(same) {
             return fault("its content is not what its claims cover");
         }
         for rule in rules.claim_rules() {
@@ -52,28 +50,27 @@ impl Scheme {
                 _ => {}
             }
         }
-        self.with_sound_pointers()
+        self.with_features()?.with_sound_pointers()
     }
 
-    fn with_sound_names(&self, rules: &Jwt) -> Result<(), SchemeError> {
+    fn with_sound_names(&self, rules: &Jwt, slot: &Slot) -> Result<(), SchemeError> {
         let mut names = vec![self.name, self.provider];
-        match (self.signature, rules.payload_kind()) {
-            (None, Payload::WholeBody(claim)) => names.push(claim),
-            (None, _) => return Err(SchemeError::NoSignature),
-            (Some(_), Payload::WholeBody(_)) => {
-                return Err(SchemeError::Token("it is in a header and is the body too"));
-            }
-            (Some(slot), _) if slot.separator().is_some() || !slot.fixed_prefix().is_empty() => {
-                return Err(SchemeError::Token("its slot is more than a header"));
-            }
-            (Some(slot), _) => names.push(slot.name()),
-        }
-        names.extend(self.key_id);
+        names.extend(self.slots().iter().map(Slot::name));
         names.extend(self.delivery_id_header());
         names.extend(rules.claim_rules().iter().map(ClaimRule::name));
+        names.extend(rules.data_claim());
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
         if !names.into_iter().all(visible) {
             return Err(SchemeError::Name);
+        }
+        let whole = slot.place() == Place::Body;
+        if !(whole || slot.is_header()) || slot.separator().is_some() {
+            return Err(SchemeError::Token("it is a header, or is the body"));
+        }
+        if rules.data_claim().is_some() != whole || (whole && rules.is_detached()) {
+            return Err(SchemeError::Token(
+                "a token that is the body carries the data in a claim",
+            ));
         }
         if self.content.len() > MAX_PARTS {
             return Err(SchemeError::TooManyParts);
@@ -95,17 +92,22 @@ impl Scheme {
         if self.encoding != Encoding::Base64Url {
             return fault("the encoding is base64url");
         }
-        if !self.more_signatures.is_empty() || self.alias.is_some() {
-            return fault("there is one token, in one place");
+        let several = !self.more_signatures.is_empty()
+            || !self.alternatives.is_empty()
+            || self.alias.is_some()
+            || self.each.is_some()
+            || self.document.is_some();
+        if several {
+            return fault("there is one token, in one place, for one request");
         }
         Ok(())
     }
 }
 
-/// What a token covers of a request whose payload is not detached.
-fn covered(rules: &Jwt) -> Vec<Part> {
+/// What a token with claims covers of a request.
+fn covered(rules: &Jwt, slot: &Slot) -> Vec<Part> {
     let mut parts = Vec::new();
-    if matches!(rules.payload_kind(), Payload::WholeBody(_)) {
+    if slot.place() == Place::Body {
         parts.push(Part::Body);
     }
     for rule in rules.claim_rules() {

@@ -7,10 +7,11 @@ use super::{Encoding, Mac, Scheme};
 /// The leeway for `exp` and `nbf` where a row states no other: 1 minute.
 pub const DEFAULT_LEEWAY: Duration = Duration::from_secs(60);
 
-/// How a provider uses a JSON Web Signature in compact form (RFC 7515 §3.1): where the token is,
-/// what is signed, and which claims (RFC 7519 §4) must hold.
+/// How a provider uses a JSON Web Signature in compact form (RFC 7515 §3.1): what is signed, and
+/// which claims (RFC 7519 §4) must hold.
 ///
-/// The algorithm is the scheme's own ([`Scheme::mac`]), or one of [`Jwt::also`]; the token's header
+/// The token is in the scheme's signature slot; a slot with the word `Bearer ` is
+/// [`Slot::word`](super::Slot::word). The algorithm is the scheme's own ([`Scheme::mac`]), or one of [`Jwt::also`]; the token's header
 /// must name exactly that one, and can choose nothing else: no key, no certificate, no address.
 ///
 /// ```
@@ -29,38 +30,12 @@ pub const DEFAULT_LEEWAY: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jwt {
     also: &'static [Mac],
-    bearer: Bearer,
-    payload: Payload,
+    detached: bool,
+    data: Option<&'static str>,
     critical: &'static [&'static str],
     claims: &'static [ClaimRule],
     expires: bool,
     leeway: Duration,
-}
-
-/// Whether the word `Bearer` (RFC 6750 §2.1, in any case, and one blank) stands before the token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bearer {
-    /// It must not.
-    No,
-    /// It may.
-    Optional,
-    /// It must.
-    Required,
-}
-
-/// What the token's second segment is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Payload {
-    /// Claims, in a token that a header holds.
-    Claims,
-    /// Claims, in a token that is the whole body. The claim named here carries what other
-    /// providers send as the body, as text.
-    WholeBody(&'static str),
-    /// Nothing: it is detached (RFC 7515 appendix F), and is the scheme's content.
-    Detached,
-    /// The same, and the body within the content is written in base64url once more.
-    DetachedEncodedBody,
 }
 
 /// What one claim must say. Texts are strings, never arrays.
@@ -113,8 +88,8 @@ impl Jwt {
     pub const fn new() -> Self {
         Self {
             also: &[],
-            bearer: Bearer::No,
-            payload: Payload::Claims,
+            detached: false,
+            data: None,
             critical: &[],
             claims: &[],
             expires: false,
@@ -131,16 +106,24 @@ impl Jwt {
         }
     }
 
-    /// Whether `Bearer` stands before the token.
+    /// The token's second segment is empty and the payload is the scheme's content (RFC 7515
+    /// appendix F), which holds no claims. Without this the payload is claims.
     #[must_use]
-    pub const fn bearer(self, bearer: Bearer) -> Self {
-        Self { bearer, ..self }
+    pub const fn detached(self) -> Self {
+        Self {
+            detached: true,
+            ..self
+        }
     }
 
-    /// What the second segment is.
+    /// The claim that carries, as text, what other providers send as the body; for a token that is
+    /// the body ([`Slot::body`](super::Slot::body)).
     #[must_use]
-    pub const fn payload(self, payload: Payload) -> Self {
-        Self { payload, ..self }
+    pub const fn data(self, claim: &'static str) -> Self {
+        Self {
+            data: Some(claim),
+            ..self
+        }
     }
 
     /// Header parameters that may be listed in `crit` (RFC 7515 §4.1.11), since what they ask for
@@ -184,14 +167,14 @@ impl Jwt {
         self.also
     }
 
-    /// See [`Jwt::bearer`].
-    pub const fn bearer_word(&self) -> Bearer {
-        self.bearer
+    /// See [`Jwt::detached`].
+    pub const fn is_detached(&self) -> bool {
+        self.detached
     }
 
-    /// See [`Jwt::payload`].
-    pub const fn payload_kind(&self) -> Payload {
-        self.payload
+    /// See [`Jwt::data`].
+    pub const fn data_claim(&self) -> Option<&'static str> {
+        self.data
     }
 
     /// See [`Jwt::critical`].

@@ -9,8 +9,6 @@ mod keys;
 mod sign;
 #[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
 mod test_key;
-#[cfg(feature = "jwt")]
-mod token;
 
 pub use clock::ManualClock;
 pub use executor::block_on;

@@ -10,14 +10,18 @@ mod token;
 use time::OffsetDateTime;
 
 use crate::{
-    scheme::{ClaimRule, Jwt, KeySource, MAX_PARTS, Part, Payload, Scheme},
+    scheme::{ClaimRule, Jwt, KeySource, Scheme, Stamp},
     secrets::{Key, Secrets},
 };
 
 use super::{
-    Invalid, KeyNeeded, Malformed, Reader, Rejection, StaleDelivery, Verified, printable, stamp,
+    Invalid, KeyNeeded, Malformed, Reader, Rejection, Request, StaleDelivery, Verified,
+    compose::{Composer, Purpose},
+    printable,
+    ring::{self, Tried},
+    stamp,
 };
-use claims::{Claims, Request};
+use claims::{Claims, Compared};
 use token::{Token, base64url};
 
 /// Verifies a delivery under a scheme with token rules. The order is that of
@@ -29,66 +33,58 @@ pub(super) fn verify<'a>(
     secrets: &'a Secrets,
     now: OffsetDateTime,
 ) -> Result<Verified<'a>, Rejection> {
-    let token = Token::read(reader, rules, body)?;
-    let freshness = secrets.freshness();
-    let verified = |stamp, (index, key): (usize, &'a Key)| {
-        let key = (index, key.id.as_deref());
-        Verified::new(reader, body, stamp, now, key, secrets.window())
+    let request = Request {
+        reader,
+        body,
+        element: None,
     };
-
-    if let Payload::Detached | Payload::DetachedEncodedBody = rules.payload_kind() {
-        let (payload, stamp) = detached(reader, rules, body)?;
+    let token = Token::read(&request, rules)?;
+    if rules.is_detached() {
+        let stamp = header_stamp(&request)?;
+        let payload = base64url(&content(request)?);
         let key = matching_key(secrets, &token, payload.as_bytes(), now)?;
-        let fresh = match (stamp, reader.scheme.timestamp_source()) {
-            (Some(stamp), Some((_, unit))) => stamp::is_fresh(stamp, unit, now, freshness),
-            _ => true,
-        };
-        return if fresh {
-            Ok(verified(stamp, key))
-        } else {
-            Err(stale(&verified(stamp, key)))
-        };
+        return Verified::judge(reader, body, stamp, now, key, secrets);
     }
 
     let key = matching_key(secrets, &token, token.payload, now)?;
     let text = claims_text(token.payload)?;
-    let request = Request {
+    let compared = Compared {
         body,
         method: reader.method(),
         url: reader.url(),
         key: key.1,
     };
-    let claims = Claims::read(&text)?.holding(rules, &request)?;
+    let claims = Claims::read(&text)?.holding(rules, &compared)?;
     let times = claims.times(reader.scheme, rules)?;
-    if times.are_good(now, freshness) {
-        Ok(verified(times.sent, key))
+    let id = (key.0, key.1.id.as_deref());
+    let verified = |stamp| Verified::new(reader, body, stamp, now, id, secrets.window());
+    if times.are_good(now, secrets.freshness()) {
+        Ok(verified(times.sent))
     } else {
-        Err(stale(&verified(times.sent.or(times.any()), key)))
+        let late = verified(times.sent.or(times.any()));
+        Err(Rejection::Stale(Box::new(StaleDelivery::keep(&late))))
     }
 }
 
-fn stale(delivery: &Verified<'_>) -> Rejection {
-    Rejection::Stale(Box::new(StaleDelivery::keep(delivery)))
+fn header_stamp(request: &Request<'_>) -> Result<Option<i128>, Malformed> {
+    let Some((Stamp::Slot(slot), unit)) = request.reader.scheme.timestamp_source() else {
+        return Ok(None);
+    };
+    let text = request.single(&slot)?.ok_or(Malformed::Timestamp)?;
+    stamp::parse(&text, unit)
+        .map(Some)
+        .ok_or(Malformed::Timestamp)
 }
 
-/// The payload that the request implies, in base64url as it was signed, and the time in it.
-fn detached(
-    reader: Reader<'_>,
-    rules: &Jwt,
-    body: &[u8],
-) -> Result<(String, Option<i128>), Malformed> {
-    let mut parts: [&[u8]; MAX_PARTS] = [&[]; MAX_PARTS];
-    let stamp = reader.parts(&mut parts, body, ("", None))?;
-    let mut content = Vec::new();
-    for (part, bytes) in reader.scheme.parts().iter().zip(parts) {
-        match (part, rules.payload_kind()) {
-            (Part::Body, Payload::DetachedEncodedBody) => {
-                content.extend_from_slice(base64url(bytes).as_bytes());
-            }
-            _ => content.extend_from_slice(bytes),
-        }
-    }
-    Ok((base64url(&content), stamp))
+/// The payload that the request implies.
+fn content(request: Request<'_>) -> Result<Vec<u8>, Malformed> {
+    let composer = Composer {
+        request,
+        key: None,
+        purpose: Purpose::Verify,
+    };
+    let content = composer.content(request.reader.scheme.parts());
+    content.map_err(Malformed::from)
 }
 
 /// Lets one key after the other check the signature over `header.payload`: one check per key.
@@ -98,44 +94,32 @@ fn matching_key<'s>(
     payload: &[u8],
     now: OffsetDateTime,
 ) -> Result<(usize, &'s Key), Rejection> {
-    // As everywhere, the id narrows the choice, and keys without an id stay candidates.
-    let chosen = |key: &&Key| match (&token.key_id, key.id.as_deref()) {
-        (Some(named), Some(id)) => named.as_slice() == id.as_bytes(),
-        _ => true,
-    };
     let parts = [token.header, b".", payload];
-    let mut known = false;
-    let mut tried = false;
-    for (index, key) in secrets.ring().iter().enumerate() {
-        if !chosen(&key) {
-            continue;
-        }
-        known = true;
-        if !key.in_force(now) {
-            continue;
-        }
-        tried = true;
+    let named = token.key_id.as_deref();
+    let found = ring::matching(secrets, named, now, "", |key| {
         let mac = key.mac_number(token.algorithm);
-        if mac.is_some_and(|mac| mac.verifies(&parts, &token.signature)) {
-            return Ok((index, key));
+        Ok(match mac {
+            Some(mac) if mac.verifies(&parts, &token.signature) => Tried::Matched,
+            _ => Tried::Unlike,
+        })
+    });
+    match (found, named) {
+        (Err(Rejection::Invalid(Invalid::UnknownKey | Invalid::NoKeyInForce)), Some(id))
+            if is_fetched(secrets, id) =>
+        {
+            Err(KeyNeeded::Id(printable(id)).into())
         }
+        (found, _) => found,
     }
-    Err(match (known, tried) {
-        (true, true) => Invalid::Signature.into(),
-        (true, false) => Invalid::NoKeyInForce.into(),
-        (false, _) => unknown_key(secrets.scheme(), token.key_id.as_deref()),
-    })
 }
 
-/// Asks for a key to be fetched where keys are, if its id is one that can be asked for.
-fn unknown_key(scheme: &Scheme, key_id: Option<&[u8]>) -> Rejection {
-    let askable = |id: &&[u8]| {
-        !id.is_empty() && id.len() <= 255 && id.iter().all(|byte| byte.is_ascii_graphic())
-    };
-    match (scheme.key_source(), key_id.filter(askable)) {
-        (KeySource::ById(_), Some(id)) => KeyNeeded::Id(printable(id)).into(),
-        _ => Invalid::UnknownKey.into(),
-    }
+/// Whether a key is to be fetched by this id: the ring has none of it, and it can be asked for.
+fn is_fetched(secrets: &Secrets, id: &[u8]) -> bool {
+    let known = |key: &Key| key.id.as_ref().is_some_and(|own| own.as_bytes() == id);
+    matches!(secrets.scheme().key_source(), KeySource::ById(_))
+        && !secrets.ring().iter().any(known)
+        && (1..=255).contains(&id.len())
+        && id.iter().all(u8::is_ascii_graphic)
 }
 
 fn claims_text(payload: &[u8]) -> Result<String, Malformed> {
@@ -144,9 +128,9 @@ fn claims_text(payload: &[u8]) -> Result<String, Malformed> {
 }
 
 /// The claims' text of a delivery that has been verified.
-pub(super) fn claims(reader: Reader<'_>, body: &[u8]) -> Option<String> {
-    let rules = reader.scheme.token_rules()?;
-    let (_, payload, _) = token::segments(token::find(reader, rules, body).ok()?)?;
+pub(super) fn claims(request: &Request<'_>) -> Option<String> {
+    request.reader.scheme.token_rules()?;
+    let (_, payload, _) = token::segments(token::find(request).ok()?)?;
     // A detached payload is empty here, and is no claims.
     claims_text(payload).ok().filter(|text| !text.is_empty())
 }
@@ -154,10 +138,8 @@ pub(super) fn claims(reader: Reader<'_>, body: &[u8]) -> Option<String> {
 /// What the token covers of a body of which it covers the meaning and not the bytes.
 pub(super) fn covered_meaning(scheme: &Scheme, body: &[u8]) -> Option<String> {
     let rules = scheme.token_rules()?.claim_rules();
-    let meant = rules
-        .iter()
-        .any(|rule| matches!(rule, ClaimRule::RequestJson(_)));
-    if meant {
+    let meant = |rule: &ClaimRule| matches!(rule, ClaimRule::RequestJson(_));
+    if rules.iter().any(meant) {
         crate::json::stringify(body)
     } else {
         None

@@ -60,7 +60,8 @@ fn claims() -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn encoded(bytes: impl AsRef<[u8]>) -> String {

@@ -57,7 +57,7 @@ fn content_keys_are_of_the_body() {
         };
         assert_ne!(key(b"[1]", 0), key(b"[2]", 0), "{}", scheme.name());
         // Where the body is the token, an attempt is another body.
-        let whole = scheme.signature_slot().is_none();
+        let whole = scheme.token_rules().unwrap().data_claim().is_some();
         assert_eq!(
             key(b"[1]", 0) == key(b"[1]", 1),
             !whole,
@@ -110,13 +110,9 @@ fn a_token_of_one_row_is_none_of_another() {
         let token = request.headers.last().unwrap().1.as_str();
         let token = token.strip_prefix("Bearer ").unwrap_or(token);
         for verifying in hmac().filter(|scheme| scheme.name() != signing.name()) {
-            let name = verifying.signature_slot().unwrap().name();
-            let word = match verifying.token_rules().unwrap().bearer_word() {
-                scheme::Bearer::Required => "Bearer ",
-                _ => "",
-            };
-            let value = format!("{word}{token}");
-            let outcome = verified(&ring(verifying), BODY, &[(name, &value)], NOW);
+            let slot = verifying.signature_slot().unwrap();
+            let value = format!("{}{token}", slot.fixed_prefix());
+            let outcome = verified(&ring(verifying), BODY, &[(slot.name(), &value)], NOW);
             assert!(outcome.is_err(), "{} {}", signing.name(), verifying.name());
         }
     }

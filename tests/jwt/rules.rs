@@ -1,6 +1,6 @@
 //! Rules that contradict the rest of their scheme.
 
-use hookproof::scheme::{ClaimRule, Encoding, Jwt, Mac, Part, Payload, Scheme, SchemeError, Slot};
+use hookproof::scheme::{ClaimRule, Encoding, Jwt, Mac, Part, Scheme, SchemeError, Slot};
 
 use super::*;
 
@@ -28,16 +28,21 @@ fn rules_that_contradict_the_scheme_are_refused() {
     );
     const URL64: Jwt = Jwt::new().claims(&[ClaimRule::BodyHash("h", Encoding::Base64Url)]);
     assert!(token_fault(in_header(&URL64, &[Part::Body])));
-    const DETACHED: Jwt = Jwt::new().payload(Payload::Detached);
-    const BOTH: Jwt = HASH.payload(Payload::Detached);
+    const DETACHED: Jwt = Jwt::new().detached();
+    const BOTH: Jwt = HASH.detached();
     assert!(in_header(&DETACHED, &[Part::Body]).check().is_ok());
     assert!(token_fault(in_header(&BOTH, &[Part::Body])));
     assert_eq!(
         in_header(&DETACHED, &[Part::Text("x")]).check().err(),
         Some(SchemeError::NothingSigned)
     );
-    const WHOLE: Jwt = Jwt::new().payload(Payload::WholeBody("data"));
+    const WHOLE: Jwt = Jwt::new().data("data");
+    let body = |rules| in_header(rules, &[Part::Body]).signature(Slot::body(), Encoding::Base64Url);
+    assert!(body(&WHOLE).check().is_ok());
+    assert!(token_fault(body(&NOTHING)));
     assert!(token_fault(in_header(&WHOLE, &[Part::Body])));
+    let query = in_header(&NOTHING, &[]).signature(Slot::query("t"), Encoding::Base64Url);
+    assert!(token_fault(query));
     let nowhere = Scheme::new("s", Mac::HmacSha256)
         .jwt(&HASH)
         .content(&[Part::Body]);

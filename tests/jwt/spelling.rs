@@ -2,7 +2,7 @@
 
 use hookproof::{
     Malformed, RejectionKind,
-    scheme::{Bearer, Jwt, Mac, Part, Payload, Scheme},
+    scheme::{Encoding, Jwt, Mac, Part, Scheme, Slot},
 };
 
 use super::*;
@@ -96,7 +96,8 @@ fn sizes_are_bounded_before_anything_is_decoded() {
 
     // A body has the server's limit; its token's header still has ours.
     const WHOLE: Scheme = Scheme::new("custom", Mac::HmacSha256)
-        .jwt(&Jwt::new().payload(Payload::WholeBody("data")))
+        .signature(Slot::body(), Encoding::Base64Url)
+        .jwt(&Jwt::new().data("data"))
         .content(&[Part::Body]);
     let secrets = secrets(&WHOLE);
     let pad = " ".repeat(9 * 1024);
@@ -110,16 +111,19 @@ fn sizes_are_bounded_before_anything_is_decoded() {
 
 #[test]
 fn the_word_before_the_token_is_as_the_row_says() {
-    const MUST: Scheme = in_header(&Jwt::new().bearer(Bearer::Required), &[]);
-    const MAY: Scheme = in_header(&Jwt::new().bearer(Bearer::Optional), &[]);
     const NO: Scheme = in_header(&Jwt::new(), &[]);
+    const MUST: Scheme = NO.signature(Slot::header("X-Token").word("Bearer "), Encoding::Base64Url);
+    const MAY: Scheme = NO.signature(
+        Slot::header("X-Token").optional_word("Bearer "),
+        Encoding::Base64Url,
+    );
     let token = token(HEADER, "{}");
     for (word, must, may, no) in [
         ("", false, true, true),
         ("Bearer ", true, true, false),
         ("bEARER ", true, true, false),
         ("Bearer", false, false, false),
-        ("Bearer  ", false, false, false),
+        ("Bearer  ", true, true, false),
         ("Bearer\t", false, false, false),
         ("Basic ", false, false, false),
         ("Bearer Bearer ", false, false, false),

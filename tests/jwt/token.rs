@@ -2,7 +2,7 @@
 
 use hookproof::{
     Invalid, RejectionKind, Secrets,
-    scheme::{ClaimRule, Encoding, Jwt, Mac, Part, Payload, Scheme},
+    scheme::{ClaimRule, Encoding, Jwt, Mac, Part, Scheme},
 };
 
 use super::*;
@@ -132,10 +132,7 @@ fn what_the_header_says_of_keys_is_not_believed() {
 
 #[test]
 fn critical_header_parameters_are_refused() {
-    const KNOWS_B64: Scheme = in_header(
-        &Jwt::new().payload(Payload::Detached).critical(&["b64"]),
-        &[Part::Body],
-    );
+    const KNOWS_B64: Scheme = in_header(&Jwt::new().detached().critical(&["b64"]), &[Part::Body]);
     for extra in [
         r#""crit":["exp"],"exp":1"#,
         r#""crit":["b64"],"b64":false"#,

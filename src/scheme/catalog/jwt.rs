@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use super::DAY;
 use crate::scheme::{
-    Bearer, ClaimRule, Encoding, Evidence, IdSource, Jwt, Mac, Part, Scheme, Slot, Source,
-    Stability,
+    ClaimRule, Encoding, Evidence, IdSource, Jwt, Mac, Part, Scheme, Slot, Source, Stability,
 };
 
-const VONAGE_TOKEN: Jwt = Jwt::new().bearer(Bearer::Required).claims(&[
+const VONAGE_TOKEN: Jwt = Jwt::new().claims(&[
     ClaimRule::OneOf("iss", &["Vonage"]),
     ClaimRule::BodyHash("payload_hash", Encoding::Hex),
 ]);
@@ -33,34 +32,28 @@ const FUSIONAUTH_TOKEN: Jwt = Jwt::new()
     .also(HMAC)
     .claims(&[ClaimRule::BodyHash("request_body_sha256", Encoding::Base64)]);
 
-const MONDAY_TOKEN: Jwt = Jwt::new()
-    .bearer(Bearer::Optional)
-    .claims(&[ClaimRule::Url("aud")])
-    .expires();
+const MONDAY_TOKEN: Jwt = Jwt::new().claims(&[ClaimRule::Url("aud")]).expires();
 
 const CRYSTALLIZE_TOKEN: Jwt = Jwt::new()
     .claims(&[ClaimRule::RequestJson("hmac")])
     .expires();
 
+pub(super) const BEARER: Slot = Slot::header("Authorization").word("Bearer ");
+
 /// The HMACs of JOSE beside HS256.
 const HMAC: &[Mac] = &[Mac::HmacSha384, Mac::HmacSha512];
 
-/// A token in a header.
-pub(super) const fn token(
-    name: &'static str,
-    mac: Mac,
-    header: &'static str,
-    rules: &'static Jwt,
-) -> Scheme {
+/// A token in a slot.
+pub(super) const fn token(name: &'static str, mac: Mac, slot: Slot, rules: &'static Jwt) -> Scheme {
     Scheme::new(name, mac)
-        .signature(Slot::header(header), Encoding::Base64Url)
+        .signature(slot, Encoding::Base64Url)
         .jwt(rules)
 }
 
 catalog! {
     /// Vonage (Messages, Voice, Verify and the newer SMS webhooks).
     pub const VONAGE: Scheme =
-        token("vonage", Mac::HmacSha256, "Authorization", &VONAGE_TOKEN)
+        token("vonage", Mac::HmacSha256, BEARER, &VONAGE_TOKEN)
             .content(&[Part::Body])
             .claim_timestamp("iat")
             .event_type(Source::Json("/status"))
@@ -83,7 +76,7 @@ catalog! {
     pub const MESSAGEBIRD: Scheme = token(
         "messagebird",
         Mac::HmacSha256,
-        "MessageBird-Signature-JWT",
+        Slot::header("MessageBird-Signature-JWT"),
         &MESSAGEBIRD_TOKEN,
     )
     .content(&[Part::Url, Part::Body])
@@ -104,7 +97,7 @@ catalog! {
 
     /// Netlify deploy notifications.
     pub const NETLIFY: Scheme =
-        token("netlify", Mac::HmacSha256, "X-Webhook-Signature", &NETLIFY_TOKEN)
+        token("netlify", Mac::HmacSha256, Slot::header("X-Webhook-Signature"), &NETLIFY_TOKEN)
             .content(&[Part::Body])
             .event_type(Source::Json("/state"))
             .docs(
@@ -123,7 +116,7 @@ catalog! {
     pub const FUSIONAUTH: Scheme = token(
         "fusionauth",
         Mac::HmacSha256,
-        "X-FusionAuth-Signature-JWT",
+        Slot::header("X-FusionAuth-Signature-JWT"),
         &FUSIONAUTH_TOKEN,
     )
     .content(&[Part::Body])
@@ -142,7 +135,7 @@ catalog! {
 
     /// monday.com.
     pub const MONDAY: Scheme =
-        token("monday", Mac::HmacSha256, "Authorization", &MONDAY_TOKEN)
+        token("monday", Mac::HmacSha256, Slot::header("Authorization").optional_word("Bearer "), &MONDAY_TOKEN)
             .claim_timestamp("iat")
             .tolerance(Duration::from_secs(6 * 60))
             .id(IdSource::Json("/event/triggerUuid"))
@@ -166,7 +159,7 @@ catalog! {
     pub const CRYSTALLIZE: Scheme = token(
         "crystallize",
         Mac::HmacSha256,
-        "X-Crystallize-Signature",
+        Slot::header("X-Crystallize-Signature"),
         &CRYSTALLIZE_TOKEN,
     )
     .content(&[Part::Url, Part::Method, Part::Body])

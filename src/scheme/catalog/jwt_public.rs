@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::jwt::token;
+use super::jwt::{BEARER, token};
 use crate::scheme::{
-    Bearer, ClaimRule, Encoding, Evidence, IdSource, Jwt, KeySource, Mac, Part, Payload, Scheme,
-    SecretFormat, Slot, Source, Unit,
+    ClaimRule, Encoding, Evidence, IdSource, Jwt, KeySource, Mac, Part, Scheme, SecretFormat, Slot,
+    Source, Transform, Unit,
 };
 
 #[cfg(feature = "ecdsa")]
@@ -14,7 +14,6 @@ const PLAID_TOKEN: Jwt =
 
 #[cfg(feature = "rsa")]
 const GOOGLE_TOKEN: Jwt = Jwt::new()
-    .bearer(Bearer::Required)
     .claims(&[
         ClaimRule::OneOf(
             "iss",
@@ -28,21 +27,19 @@ const GOOGLE_TOKEN: Jwt = Jwt::new()
     .leeway(Duration::from_secs(300));
 
 #[cfg(feature = "rsa")]
-const WIX_TOKEN: Jwt = Jwt::new().payload(Payload::WholeBody("data")).expires();
+const WIX_TOKEN: Jwt = Jwt::new().data("data").expires();
 
 #[cfg(feature = "rsa")]
-const FIREBLOCKS_TOKEN: Jwt = Jwt::new().payload(Payload::Detached);
+const FIREBLOCKS_TOKEN: Jwt = Jwt::new().detached();
 
 #[cfg(feature = "ed25519")]
-const NEON_TOKEN: Jwt = Jwt::new()
-    .payload(Payload::DetachedEncodedBody)
-    .critical(&["b64"]);
+const NEON_TOKEN: Jwt = Jwt::new().detached().critical(&["b64"]);
 
 catalog! {
     /// Plaid.
     #[cfg(feature = "ecdsa")]
     pub const PLAID: Scheme =
-        token("plaid", Mac::EcdsaP256Sha256Raw, "Plaid-Verification", &PLAID_TOKEN)
+        token("plaid", Mac::EcdsaP256Sha256Raw, Slot::header("Plaid-Verification"), &PLAID_TOKEN)
             .content(&[Part::Body])
             .claim_timestamp("iat")
             .secret(SecretFormat::PublicKey)
@@ -66,7 +63,7 @@ catalog! {
     /// URL), and `service_account`, the account's email address.
     #[cfg(feature = "rsa")]
     pub const GOOGLE_OIDC: Scheme =
-        token("google-oidc", Mac::RsaSha256, "Authorization", &GOOGLE_TOKEN)
+        token("google-oidc", Mac::RsaSha256, BEARER, &GOOGLE_TOKEN)
             .claim_timestamp("iat")
             .tolerance(Duration::from_secs(65 * 60))
             .secret(SecretFormat::PublicKey)
@@ -91,8 +88,7 @@ catalog! {
 
     /// Wix apps.
     #[cfg(feature = "rsa")]
-    pub const WIX: Scheme = Scheme::new("wix", Mac::RsaSha256)
-        .jwt(&WIX_TOKEN)
+    pub const WIX: Scheme = token("wix", Mac::RsaSha256, Slot::body(), &WIX_TOKEN)
         .content(&[Part::Body])
         .claim_timestamp("iat")
         .tolerance(Duration::from_secs(61 * 60))
@@ -114,7 +110,7 @@ catalog! {
     pub const FIREBLOCKS_JWS: Scheme = token(
         "fireblocks-jws",
         Mac::RsaSha512,
-        "Fireblocks-Webhook-Signature",
+        Slot::header("Fireblocks-Webhook-Signature"),
         &FIREBLOCKS_TOKEN,
     )
     .content(&[Part::Body])
@@ -136,9 +132,9 @@ catalog! {
     /// Neon Auth: a detached signature.
     #[cfg(feature = "ed25519")]
     pub const NEON: Scheme =
-        token("neon", Mac::Ed25519, "X-Neon-Signature", &NEON_TOKEN)
+        token("neon", Mac::Ed25519, Slot::header("X-Neon-Signature"), &NEON_TOKEN)
             .timestamp(Slot::header("X-Neon-Timestamp"), Unit::Millis)
-            .content(&[Part::Timestamp, Part::Text("."), Part::Body])
+            .content(&[Part::Timestamp, Part::Text("."), Part::Of(Transform::Base64Url, &[Part::Body])])
             .key_id("X-Neon-Signature-Kid")
             .secret(SecretFormat::PublicKey)
             .keys(KeySource::ById("the JWKS of your project's auth URL"))

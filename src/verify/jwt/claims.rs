@@ -15,7 +15,7 @@ use crate::{
 use super::super::{Invalid, Malformed, Rejection, stamp};
 
 /// What the claims are compared with.
-pub(super) struct Request<'a> {
+pub(super) struct Compared<'a> {
     pub(super) body: &'a [u8],
     pub(super) method: Option<&'a str>,
     pub(super) url: Option<&'a str>,
@@ -41,31 +41,31 @@ impl<'t> Claims<'t> {
     }
 
     /// The claims, once every rule of the row holds.
-    pub(super) fn holding(self, rules: &Jwt, request: &Request<'_>) -> Result<Self, Rejection> {
+    pub(super) fn holding(self, rules: &Jwt, compared: &Compared<'_>) -> Result<Self, Rejection> {
         for rule in rules.claim_rules() {
-            if !self.holds(rule, request)? {
+            if !self.holds(rule, compared)? {
                 return Err(Invalid::Claim(rule.name()).into());
             }
         }
         Ok(self)
     }
 
-    fn holds(&self, rule: &ClaimRule, request: &Request<'_>) -> Result<bool, Malformed> {
-        let url = || request.url.ok_or(Malformed::NoTarget);
+    fn holds(&self, rule: &ClaimRule, compared: &Compared<'_>) -> Result<bool, Malformed> {
+        let url = || compared.url.ok_or(Malformed::NoTarget);
         Ok(match *rule {
             ClaimRule::BodyHashUnlessEmpty(name, _)
-                if request.body.is_empty() && self.0.get(name).is_none() =>
+                if compared.body.is_empty() && self.0.get(name).is_none() =>
             {
                 true
             }
             ClaimRule::BodyHash(name, encoding)
             | ClaimRule::BodyHashUnlessEmpty(name, encoding) => {
-                self.is_hash_of(name, encoding, request.body)?
+                self.is_hash_of(name, encoding, compared.body)?
             }
             ClaimRule::UrlHash(name) => self.is_hash_of(name, Encoding::Hex, url()?.as_bytes())?,
             ClaimRule::RequestJson(name) => {
-                let method = request.method.ok_or(Malformed::NoTarget)?;
-                match json::stringify_request(url()?, method, request.body) {
+                let method = compared.method.ok_or(Malformed::NoTarget)?;
+                match json::stringify_request(url()?, method, compared.body) {
                     Some(text) => self.is_hash_of(name, Encoding::Hex, text.as_bytes())?,
                     None => false,
                 }
@@ -74,7 +74,7 @@ impl<'t> Claims<'t> {
             ClaimRule::Url(name) => self.text(name)? == url()?,
             ClaimRule::Setting(name, setting) => {
                 // Asked for when the secrets were made, so it is there.
-                request.key.setting(setting) == Some(self.text(name)?.as_str())
+                compared.key.setting(setting) == Some(self.text(name)?.as_str())
             }
             ClaimRule::True(name) => self.one(name)?.get() == "true",
             ClaimRule::AnyText(name) => !self.text(name)?.is_empty(),

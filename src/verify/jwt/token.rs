@@ -1,13 +1,15 @@
 //! Reading a token, as far as that is possible before anything in it is believed.
 
+use std::borrow::Cow;
+
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::{
     json::{Members, text},
-    scheme::{Bearer, Jwt, MAX_HEADER_BYTES, Payload},
+    scheme::{Jwt, MAX_HEADER_BYTES, Place},
 };
 
-use super::super::{Malformed, Reader};
+use super::super::{Malformed, Request};
 
 /// Longest signature, as text: RSA with 8192 bits.
 const MAX_SIGNATURE_TEXT: usize = 1366;
@@ -25,17 +27,14 @@ pub(super) struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    pub(super) fn read(reader: Reader<'a>, rules: &Jwt, body: &'a [u8]) -> Result<Self, Malformed> {
-        let (header, payload, signature) = segments(find(reader, rules, body)?)
-            .ok_or(Malformed::Token("it has not three segments"))?;
-        let detached = match rules.payload_kind() {
-            Payload::Claims | Payload::WholeBody(_) => false,
-            Payload::Detached | Payload::DetachedEncodedBody => true,
-        };
+    pub(super) fn read(request: &Request<'a>, rules: &Jwt) -> Result<Self, Malformed> {
+        let scheme = request.reader.scheme;
+        let (header, payload, signature) =
+            segments(find(request)?).ok_or(Malformed::Token("it has not three segments"))?;
         if header.len() > MAX_HEADER_BYTES || signature.len() > MAX_SIGNATURE_TEXT {
             return Err(Malformed::Token("a segment is too long"));
         }
-        if header.is_empty() || signature.is_empty() || payload.is_empty() != detached {
+        if header.is_empty() || signature.is_empty() || payload.is_empty() != rules.is_detached() {
             return Err(Malformed::Token(
                 "a segment is empty that must not be, or full",
             ));
@@ -48,15 +47,15 @@ impl<'a> Token<'a> {
         let algorithm = members
             .get("alg")
             .and_then(text)
-            .and_then(|name| reader.scheme.algorithm_named(&name))
+            .and_then(|name| scheme.algorithm_named(&name))
             .ok_or(Malformed::Token("its algorithm is not the scheme's"))?;
         if !is_uncritical(&members, rules) {
             return Err(Malformed::Token(
                 "its header asks for more than the scheme knows",
             ));
         }
-        let key_id = match (reader.scheme.key_id_header(), members.get("kid")) {
-            (Some(header), _) => reader.optional(header)?.map(<[u8]>::to_vec),
+        let key_id = match (scheme.key_id_slot(), members.get("kid")) {
+            (Some(slot), _) => request.single(&slot)?.map(Cow::into_owned),
             (None, Some(kid)) => {
                 let kid = text(kid).ok_or(Malformed::Token("its key id is not a text"))?;
                 Some(kid.into_bytes())
@@ -90,25 +89,15 @@ fn is_uncritical(members: &Members<'_>, rules: &Jwt) -> bool {
 }
 
 /// The token's text, wherever the row says that it is.
-pub(super) fn find<'a>(
-    reader: Reader<'a>,
-    rules: &Jwt,
-    body: &'a [u8],
-) -> Result<&'a [u8], Malformed> {
-    if let Payload::WholeBody(_) = rules.payload_kind() {
-        return Ok(body);
-    }
-    let slot = reader.scheme.signature_slot();
-    let name = slot.ok_or(Malformed::NoSignature(""))?.name();
-    let value = reader.one(name)?;
-    let behind_word = value
-        .split_at_checked(7)
-        .and_then(|(word, token)| word.eq_ignore_ascii_case(b"Bearer ").then_some(token));
-    match (rules.bearer_word(), behind_word) {
-        (Bearer::No, None) | (Bearer::Optional, None) => Ok(value),
-        (Bearer::Required | Bearer::Optional, Some(token)) => Ok(token),
-        (Bearer::No, Some(_)) | (Bearer::Required, None) => Err(Malformed::HeaderValue(name)),
-    }
+pub(super) fn find<'a>(request: &Request<'a>) -> Result<&'a [u8], Malformed> {
+    let slot = request.reader.scheme.signature_slot();
+    let slot = slot.ok_or(Malformed::NoSignature(""))?;
+    let value = match slot.place() {
+        Place::Body => request.body,
+        _ => request.reader.one(slot.name())?,
+    };
+    slot.single(value)
+        .ok_or(Malformed::NoSignature(slot.name()))
 }
 
 /// Header, payload and signature.
