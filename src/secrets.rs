@@ -213,8 +213,8 @@ impl Secrets {
     }
 
     /// A ring without keys, for a scheme whose keys are fetched
-    /// ([`Scheme::key_source`]): until keys are [added](Self::add), every delivery is answered
-    /// with [`Rejection::KeyNeeded`](crate::Rejection::KeyNeeded).
+    /// ([`Scheme::key_source`]): until keys are [added](Self::add), every delivery that names its
+    /// key is answered with [`Rejection::KeyNeeded`](crate::Rejection::KeyNeeded).
     ///
     /// # Errors
     ///

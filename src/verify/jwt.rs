@@ -10,14 +10,13 @@ mod token;
 use time::OffsetDateTime;
 
 use crate::{
-    scheme::{ClaimRule, Jwt, KeySource, Scheme, Stamp},
+    scheme::{ClaimRule, Jwt, Scheme, Stamp},
     secrets::{Key, Secrets},
 };
 
 use super::{
-    Invalid, KeyNeeded, Malformed, Reader, Rejection, Request, StaleDelivery, Verified,
+    Malformed, Reader, Rejection, Request, StaleDelivery, Verified,
     compose::{Composer, Purpose},
-    printable,
     ring::{self, Tried},
     stamp,
 };
@@ -95,31 +94,12 @@ fn matching_key<'s>(
     now: OffsetDateTime,
 ) -> Result<(usize, &'s Key), Rejection> {
     let parts = [token.header, b".", payload];
-    let named = token.key_id.as_deref();
-    let found = ring::matching(secrets, named, now, "", |key| {
-        let mac = key.mac_number(token.algorithm);
-        Ok(match mac {
+    ring::matching(secrets, token.key_id.as_deref(), now, "", |key| {
+        Ok(match key.mac_number(token.algorithm) {
             Some(mac) if mac.verifies(&parts, &token.signature) => Tried::Matched,
             _ => Tried::Unlike,
         })
-    });
-    match (found, named) {
-        (Err(Rejection::Invalid(Invalid::UnknownKey | Invalid::NoKeyInForce)), Some(id))
-            if is_fetched(secrets, id) =>
-        {
-            Err(KeyNeeded::Id(printable(id)).into())
-        }
-        (found, _) => found,
-    }
-}
-
-/// Whether a key is to be fetched by this id: the ring has none of it, and it can be asked for.
-fn is_fetched(secrets: &Secrets, id: &[u8]) -> bool {
-    let known = |key: &Key| key.id.as_ref().is_some_and(|own| own.as_bytes() == id);
-    matches!(secrets.scheme().key_source(), KeySource::ById(_))
-        && !secrets.ring().iter().any(known)
-        && (1..=255).contains(&id.len())
-        && id.iter().all(u8::is_ascii_graphic)
+    })
 }
 
 fn claims_text(payload: &[u8]) -> Result<String, Malformed> {

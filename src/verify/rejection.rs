@@ -80,7 +80,9 @@ pub enum Malformed {
         /// The header's name in the scheme.
         &'static str,
     ),
-    /// More than [`MAX_SIGNATURES`](crate::scheme::MAX_SIGNATURES) signatures.
+    /// More than [`MAX_SIGNATURES`](crate::scheme::MAX_SIGNATURES) signatures, or than
+    /// [`MAX_PUBLIC_KEY_SIGNATURES`](crate::scheme::MAX_PUBLIC_KEY_SIGNATURES) of a scheme with
+    /// public keys.
     #[error("header {0} holds too many signatures")]
     TooManySignatures(
         /// The header's name in the scheme.
