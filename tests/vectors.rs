@@ -160,9 +160,13 @@ fn row(provider: &str, vector: &Value) -> Option<&'static Scheme> {
     };
     let signed = |row: &&Scheme| {
         // A token that is the whole body has no header.
-        let Some(name) = row.signature_slot().and_then(|slot| slot.header_name()) else {
+        let Some(slot) = row.signature_slot() else {
             return true;
         };
+        if !slot.is_header() {
+            return common::carries(&request, &slot);
+        }
+        let name = slot.name();
         let second = row
             .header_families()
             .map(|(ours, other)| name.replacen(ours, other, 1));
@@ -170,7 +174,8 @@ fn row(provider: &str, vector: &Value) -> Option<&'static Scheme> {
     };
     rows()
         .filter(algorithm)
-        .find(signed)
+        .find(|row| signed(row) && common::is_meant(&request, row))
+        .or_else(|| rows().filter(algorithm).find(signed))
         .or_else(|| rows().find(algorithm))
 }
 

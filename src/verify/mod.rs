@@ -38,7 +38,7 @@ use signatures::Signatures;
 
 use crate::{
     headers::Headers,
-    scheme::{KeySource, MAX_PARTS, Stamp},
+    scheme::{MAX_PARTS, Stamp},
     secrets::{Key, Secrets},
 };
 

@@ -17,7 +17,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
     Rejection, RejectionKind, Secret, Secrets,
     headers::{Headers, Lookup, RequestTarget},
-    scheme::{Scheme, SecretFormat, Stamp, Unit},
+    scheme::{Condition, Part, Place, Scheme, SecretFormat, Slot, Stamp, Unit},
 };
 use serde_json::{Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -84,6 +84,36 @@ fn octets(value: &Value) -> Vec<u8> {
     bytes.unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
+/// Whether the request carries something in a slot.
+pub fn carries(request: &Request, slot: &Slot) -> bool {
+    let within = |text: &[u8], name: &str| {
+        text.windows(name.len())
+            .any(|window| window == name.as_bytes())
+    };
+    let url = request.url.as_bytes();
+    match slot.place() {
+        Place::Header => request.has(slot.name()),
+        Place::Query => within(url, &format!("{}=", slot.name())),
+        Place::Form => within(&request.body, slot.name()),
+        Place::Param => within(url, slot.name()) || within(&request.body, slot.name()),
+        Place::Json => within(&request.body, slot.name().rsplit('/').next().unwrap()),
+        _ => true,
+    }
+}
+
+/// Whether the request meets what one of the scheme's contents requires of its headers: how a row
+/// is chosen among those of one provider, as an application does by its configuration.
+pub fn is_meant(request: &Request, scheme: &Scheme) -> bool {
+    scheme.contents().any(|parts| {
+        parts.iter().all(|part| match part {
+            Part::Require(Condition::Equals(slot, value)) if slot.is_header() => {
+                request.headers.lookup(slot.name()) == Lookup::One(value.as_bytes())
+            }
+            _ => true,
+        })
+    })
+}
+
 pub fn label(outcome: &Result<(), RejectionKind>) -> &'static str {
     match outcome {
         Ok(()) => "valid",
@@ -130,7 +160,8 @@ pub fn ring(scheme: &Scheme, vector: &Value, secrets: &[&str]) -> Vec<Secret> {
         let mut secret = Secret::from(*text);
         for needed in scheme.settings() {
             let member = SETTINGS.iter().find(|(_, setting)| setting == needed);
-            if let Some(value) = member.and_then(|(member, _)| vector[*member].as_str()) {
+            let member = member.map_or(*needed, |(member, _)| member);
+            if let Some(value) = vector[member].as_str() {
                 secret = secret.setting(needed, value);
             }
         }
