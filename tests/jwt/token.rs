@@ -156,6 +156,7 @@ fn critical_header_parameters_are_refused() {
         (r#""x":1"#, true),
         (r#""b64":false"#, false),
         (r#""crit":["b64"]"#, false),
+        (r#""crit":["b64","b64"],"b64":false"#, false),
         (r#""crit":["b64","x"],"b64":false,"x":1"#, false),
     ] {
         let header = encoded(format!(r#"{{"alg":"HS256",{extra}}}"#));

@@ -167,14 +167,15 @@ catalog! {
     .tolerance(Duration::from_secs(60 * 60))
     .stability(Stability::JsonExcept(&[]))
     .docs(
-        "https://crystallize.com/docs/developer/webhooks",
+        "https://www.npmjs.com/package/@crystallize/js-api-client",
         Evidence::OfficialSdk,
     )
     .notes(&[
         "The claim `hmac` is a plain hash, of URL, method and the parsed body as JavaScript writes it \
          anew: it covers what the body means and not its white space.",
         "A body of which JavaScript's text is not certain is refused: names that are whole numbers or \
-         occur twice, half a surrogate pair, numbers below 10^-6 or from 10^21 on.",
+         occur twice, half a surrogate pair, numbers below 10^-6, from 10^21 on, or with two shortest \
+         texts.",
         "`exp` bounds the age; that it is at most an hour ahead is ours.",
         "What names the event is not known: choose it.",
     ]);

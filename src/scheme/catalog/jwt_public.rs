@@ -71,7 +71,7 @@ catalog! {
             .needs(&["audience", "service_account"])
             .id(IdSource::Json("/message/messageId"))
             .docs(
-                "https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions",
+                "https://www.npmjs.com/package/google-auth-library",
                 Evidence::OfficialSdk,
             )
             .notes(&[
@@ -83,7 +83,8 @@ catalog! {
                  `service_account` does it.",
                 "A token may be an hour old when it comes. The leeway of 5 minutes is that of \
                  `google-auth-library`.",
-                "Google Chat's tokens have another issuer and are not for this row.",
+                "Google Chat's tokens have another issuer and are not for this row. The address of the keys \
+                 is from memory (unverified).",
             ]);
 
     /// Wix apps.

@@ -85,7 +85,8 @@ fn is_uncritical(members: &Members<'_>, rules: &Jwt) -> bool {
     let meant = |name: &String| known.contains(&name.as_str()) && members.get(name).is_some();
     let empty = members.get("crit").is_some() && listed.is_empty();
     let stray = members.get("b64").is_some() && !listed.iter().any(|name| name == "b64");
-    listed.iter().all(meant) && !empty && !stray
+    let once = |name: &String| listed.iter().filter(|other| *other == name).count() == 1;
+    listed.iter().all(|name| meant(name) && once(name)) && !empty && !stray
 }
 
 /// The token's text, wherever the row says that it is.
