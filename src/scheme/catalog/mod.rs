@@ -31,8 +31,12 @@ mod body_st;
 mod body_ux;
 #[cfg(feature = "jwt")]
 mod jwt;
-#[cfg(all(feature = "jwt", feature = "public-key"))]
-mod jwt_public;
+#[cfg(all(feature = "jwt", feature = "ecdsa"))]
+mod jwt_ecdsa;
+#[cfg(all(feature = "jwt", feature = "ed25519"))]
+mod jwt_ed25519;
+#[cfg(all(feature = "jwt", feature = "rsa"))]
+mod jwt_rsa;
 #[cfg(feature = "ecdsa")]
 mod public_ecdsa;
 #[cfg(feature = "ed25519")]
@@ -58,8 +62,12 @@ pub use body_st::*;
 pub use body_ux::*;
 #[cfg(feature = "jwt")]
 pub use jwt::*;
-#[cfg(all(feature = "jwt", feature = "public-key"))]
-pub use jwt_public::*;
+#[cfg(all(feature = "jwt", feature = "ecdsa"))]
+pub use jwt_ecdsa::*;
+#[cfg(all(feature = "jwt", feature = "ed25519"))]
+pub use jwt_ed25519::*;
+#[cfg(all(feature = "jwt", feature = "rsa"))]
+pub use jwt_rsa::*;
 #[cfg(feature = "ecdsa")]
 pub use public_ecdsa::*;
 #[cfg(feature = "ed25519")]
@@ -95,8 +103,12 @@ const FILES: &[&[&Scheme]] = &[
     shared::ROWS,
     #[cfg(feature = "jwt")]
     jwt::ROWS,
-    #[cfg(all(feature = "jwt", feature = "public-key"))]
-    jwt_public::ROWS,
+    #[cfg(all(feature = "jwt", feature = "ecdsa"))]
+    jwt_ecdsa::ROWS,
+    #[cfg(all(feature = "jwt", feature = "rsa"))]
+    jwt_rsa::ROWS,
+    #[cfg(all(feature = "jwt", feature = "ed25519"))]
+    jwt_ed25519::ROWS,
     #[cfg(feature = "ed25519")]
     public_ed25519::ROWS,
     #[cfg(feature = "ecdsa")]

@@ -1,18 +1,12 @@
-//! Tokens under a public key.
+//! Tokens under RSA.
 
 use std::time::Duration;
 
 use super::jwt::{BEARER, token};
 use crate::scheme::{
-    ClaimRule, Encoding, Evidence, IdSource, Jwt, KeySource, Mac, Part, Scheme, SecretFormat, Slot,
-    Source, Transform, Unit,
+    ClaimRule, Evidence, IdSource, Jwt, KeySource, Mac, Part, Scheme, SecretFormat, Slot, Source,
 };
 
-#[cfg(feature = "ecdsa")]
-const PLAID_TOKEN: Jwt =
-    Jwt::new().claims(&[ClaimRule::BodyHash("request_body_sha256", Encoding::Hex)]);
-
-#[cfg(feature = "rsa")]
 const GOOGLE_TOKEN: Jwt = Jwt::new()
     .claims(&[
         ClaimRule::OneOf(
@@ -26,42 +20,12 @@ const GOOGLE_TOKEN: Jwt = Jwt::new()
     .expires()
     .leeway(Duration::from_secs(300));
 
-#[cfg(feature = "rsa")]
 const WIX_TOKEN: Jwt = Jwt::new().data("data").expires();
 
-#[cfg(feature = "rsa")]
 const FIREBLOCKS_TOKEN: Jwt = Jwt::new().detached();
 
-#[cfg(feature = "ed25519")]
-const NEON_TOKEN: Jwt = Jwt::new().detached().critical(&["b64"]);
-
 catalog! {
-    /// Plaid.
-    #[cfg(feature = "ecdsa")]
-    pub const PLAID: Scheme =
-        token("plaid", Mac::EcdsaP256Sha256Raw, Slot::header("Plaid-Verification"), &PLAID_TOKEN)
-            .content(&[Part::Body])
-            .claim_timestamp("iat")
-            .secret(SecretFormat::PublicKey)
-            .keys(KeySource::ById("`/webhook_verification_key/get` of Plaid's API, as a JWK"))
-            .event_type(Source::Json("/webhook_code"))
-            .docs(
-                "https://plaid.com/docs/api/webhooks/webhook-verification/",
-                Evidence::OfficialDocs,
-            )
-            .notes(&[
-                "No id of the event: choose what names it. `/webhook_code` is unique within \
-                 `/webhook_type` only.",
-                "The hash is of the raw body, which comes with line ends and two blanks of indent: \
-                 parsing and writing it again changes it.",
-                "Keys are retired (`expired_at` in the JWK): take them out of the ring then.",
-            ]);
-
-    /// Google Cloud's tokens of a service account: Pub/Sub push, Cloud Tasks, Scheduler, Eventarc.
-    ///
-    /// Settings: `audience`, as configured with the subscription (if it is not, the endpoint's
     /// URL), and `service_account`, the account's email address.
-    #[cfg(feature = "rsa")]
     pub const GOOGLE_OIDC: Scheme =
         token("google-oidc", Mac::RsaSha256, BEARER, &GOOGLE_TOKEN)
             .claim_timestamp("iat")
@@ -88,7 +52,6 @@ catalog! {
             ]);
 
     /// Wix apps.
-    #[cfg(feature = "rsa")]
     pub const WIX: Scheme = token("wix", Mac::RsaSha256, Slot::body(), &WIX_TOKEN)
         .content(&[Part::Body])
         .claim_timestamp("iat")
@@ -107,7 +70,6 @@ catalog! {
         ]);
 
     /// Fireblocks (second version): a detached signature.
-    #[cfg(feature = "rsa")]
     pub const FIREBLOCKS_JWS: Scheme = token(
         "fireblocks-jws",
         Mac::RsaSha512,
@@ -129,25 +91,4 @@ catalog! {
          scheme.",
         "A token that brings a payload of its own is refused: it is not detached.",
     ]);
-
-    /// Neon Auth: a detached signature.
-    #[cfg(feature = "ed25519")]
-    pub const NEON: Scheme =
-        token("neon", Mac::Ed25519, Slot::header("X-Neon-Signature"), &NEON_TOKEN)
-            .timestamp(Slot::header("X-Neon-Timestamp"), Unit::Millis)
-            .content(&[Part::Timestamp, Part::Text("."), Part::Of(Transform::Base64Url, &[Part::Body])])
-            .key_id("X-Neon-Signature-Kid")
-            .secret(SecretFormat::PublicKey)
-            .keys(KeySource::ById("the JWKS of your project's auth URL"))
-            .id(IdSource::Header("X-Neon-Event-Id"))
-            .event_type(Source::Header("X-Neon-Event-Type"))
-            .docs(
-                "https://github.com/hookdeck/webhook-skills",
-                Evidence::ThirdParty,
-            )
-            .notes(&[
-                "The body is written in base64url twice: by itself, and with the time before it.",
-                "`X-Neon-Event-Id` and `X-Neon-Event-Type` are unsigned, so the event is named by its \
-                 content.",
-            ]);
 }
