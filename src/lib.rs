@@ -2,6 +2,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod clock;
+#[cfg(feature = "http-signatures")]
+pub mod content_digest;
 mod event;
 pub mod gate;
 

@@ -7,6 +7,7 @@
     feature = "ed25519",
     feature = "ecdsa",
     feature = "rsa",
+    feature = "http-signatures",
     feature = "jwt"
 ))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -92,7 +93,9 @@ fn section(out: &mut String, scheme: &Scheme) {
     let content: Vec<String> = scheme.parts().iter().map(part).collect();
     line(
         "signed",
-        if content.is_empty() {
+        if let Some(covered) = http_signature(scheme) {
+            covered
+        } else if content.is_empty() {
             "nothing".into()
         } else {
             content.join(" ")
@@ -121,6 +124,7 @@ fn section(out: &mut String, scheme: &Scheme) {
             Stamp::Slot(slot) => place(slot),
             Stamp::Json(pointer) => format!("`{pointer}` in the body"),
             Stamp::Claim(name) => format!("claim `{name}`"),
+            Stamp::Created => "parameter `created` of `Signature-Input`".into(),
             _ => "?".into(),
         };
         line(
@@ -240,6 +244,20 @@ fn part(part: &Part) -> String {
         }
         _ => panic!("a new part needs a name here"),
     }
+}
+
+/// What an HTTP message signature must cover.
+fn http_signature(scheme: &Scheme) -> Option<String> {
+    let rule = scheme.http_signature_rule()?;
+    let body = if rule.covers_body() {
+        ", and `content-digest` with the body that it is of"
+    } else {
+        "; not the body"
+    };
+    Some(format!(
+        "what `Signature-Input` says, at least `{}`{body}",
+        rule.components().join("`, `")
+    ))
 }
 
 fn secret(format: SecretFormat) -> String {

@@ -160,6 +160,15 @@ fn protected(scheme: &Scheme) -> Vec<&'static str> {
         Part::Header(slot) => Some(slot.name()),
         _ => None,
     }));
+    #[cfg(feature = "http-signatures")]
+    if let Some(rule) = scheme.http_signature_rule() {
+        names.extend(["Signature-Input", "Content-Digest"]);
+        let fields = rule
+            .components()
+            .iter()
+            .filter(|name| !name.starts_with('@'));
+        names.extend(fields);
+    }
     names.dedup();
     names
 }

@@ -391,16 +391,8 @@ fn unsound_schemes_are_refused() {
             Some(scheme.name())
         );
         let window = scheme.default_tolerance();
-        // ElevenLabs's half hour is the widest window that a provider documents. Google's tokens
-        // say themselves when they expire, which may be after an hour.
-        #[cfg(feature = "jwt")]
-        let expires = scheme
-            .token_rules()
-            .is_some_and(|rules| rules.must_expire());
-        #[cfg(not(feature = "jwt"))]
-        let expires = false;
-        let most = Duration::from_secs(if expires { 65 * 60 } else { 30 * 60 });
-        assert!(window > Duration::ZERO && window <= most);
+        // Cloudinary's two hours are the widest window that a provider documents.
+        assert!(window > Duration::ZERO && window <= Duration::from_secs(2 * 60 * 60));
     }
 }
 

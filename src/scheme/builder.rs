@@ -45,6 +45,8 @@ impl Scheme {
             notes: &[],
             #[cfg(feature = "jwt")]
             jwt: None,
+            #[cfg(feature = "http-signatures")]
+            http_signature: None,
         }
     }
 

@@ -27,6 +27,8 @@ pub mod catalog;
 mod check;
 #[cfg(feature = "jwt")]
 mod check_jwt;
+#[cfg(feature = "http-signatures")]
+mod http_signature;
 #[cfg(feature = "jwt")]
 mod jwt;
 mod keys;
@@ -37,6 +39,12 @@ use std::time::Duration;
 
 pub use catalog::*;
 pub use check::SchemeError;
+#[cfg(feature = "http-signatures")]
+pub(crate) use http_signature::{
+    CONTENT_DIGEST, DERIVED, SIGNATURE, SIGNATURE_INPUT, is_field_name,
+};
+#[cfg(feature = "http-signatures")]
+pub use http_signature::{HttpSignature, MAX_COMPONENTS, MAX_LABELS};
 #[cfg(feature = "jwt")]
 pub use jwt::{ClaimRule, DEFAULT_LEEWAY, Jwt};
 pub use keys::{KeySource, UrlRule};
@@ -215,6 +223,9 @@ pub enum Stamp {
     /// In a claim of the token.
     #[cfg(feature = "jwt")]
     Claim(&'static str),
+    /// In the `created` parameter of `Signature-Input`, with [`Scheme::http_signature`].
+    #[cfg(feature = "http-signatures")]
+    Created,
 }
 
 /// A place that a text can be read from.
@@ -344,6 +355,8 @@ pub struct Scheme {
     pub(crate) notes: &'static [&'static str],
     #[cfg(feature = "jwt")]
     pub(crate) jwt: Option<&'static Jwt>,
+    #[cfg(feature = "http-signatures")]
+    pub(crate) http_signature: Option<&'static HttpSignature>,
 }
 
 impl Scheme {
@@ -436,6 +449,7 @@ impl Scheme {
     pub fn signs_header(&self, name: &str) -> bool {
         self.contents()
             .all(|parts| part::holds(parts, &|part| part.is_header(name)))
+            || self.http_signature_covers(name)
     }
 
     /// Whether the signature covers the value in `slot`, because it is a part of the content or
@@ -456,6 +470,26 @@ impl Scheme {
     fn signs_body(&self) -> bool {
         self.contents()
             .all(|parts| part::holds(parts, &Part::is_body))
+            || self.http_signature_covers("content-digest")
+    }
+
+    /// Whether every HTTP message signature of this scheme covers the component.
+    pub(crate) fn http_signature_covers(&self, component: &str) -> bool {
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.http_signature {
+            return rule.requires(component);
+        }
+        let _ = component;
+        false
+    }
+
+    /// The components that every HTTP message signature of this scheme covers, but for the digest.
+    pub(crate) fn http_signature_components(&self) -> &'static [&'static str] {
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.http_signature {
+            return rule.components();
+        }
+        &[]
     }
 
     /// What the signature covers. See [`Coverage`].

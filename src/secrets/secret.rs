@@ -82,8 +82,8 @@ impl Secret {
         self
     }
 
-    #[cfg(all(feature = "testing", feature = "jwt"))]
-    pub(crate) fn id(&self) -> Option<&str> {
+    #[cfg(all(feature = "testing", any(feature = "http-signatures", feature = "jwt")))]
+    pub(crate) fn exposed_key_id(&self) -> Option<&str> {
         self.key_id.as_deref()
     }
 

@@ -4,6 +4,8 @@ mod compose;
 mod composed;
 #[cfg(feature = "form")]
 mod form;
+#[cfg(feature = "http-signatures")]
+mod http_signature;
 #[cfg(feature = "jwt")]
 mod jwt;
 mod mac;
@@ -19,6 +21,10 @@ mod verified;
 
 use time::OffsetDateTime;
 
+#[cfg(all(feature = "http-signatures", feature = "testing"))]
+pub(crate) use http_signature::base_to_sign;
+#[cfg(feature = "http-signatures")]
+pub(crate) use http_signature::fields;
 pub(crate) use mac::MacKey;
 pub use owned::{StaleDelivery, VerifiedBuf};
 pub(crate) use read::Reader;
@@ -47,9 +53,10 @@ use crate::{
 /// Finds and reads the headers (bounded), computes the MAC over the exact bytes, lets it compare
 /// every candidate in constant time, and judges the age last, so that [`Rejection::Stale`] always
 /// means *authentic but late*. Reads no clock, does no I/O, and allocates nothing when an HMAC
-/// delivery is accepted (a time inside a JSON body costs the parser's stack of open brackets, and a
-/// token its decoded claims). At
-/// most one MAC per key in the ring is computed, whatever the header holds.
+/// delivery is accepted (a time inside a JSON body costs the parser's stack of open brackets). At
+/// most one MAC per key in the ring is computed, whatever the header holds. (HTTP message
+/// signatures allocate the text that was signed, and cost one MAC per key and label, of at most 4;
+/// tokens allocate what they hold.)
 ///
 /// A public key checks each signature by itself, so there a request may hold no more than
 /// [`MAX_PUBLIC_KEY_SIGNATURES`](crate::scheme::MAX_PUBLIC_KEY_SIGNATURES), and each key in force
@@ -101,6 +108,10 @@ fn verify_any<'a>(
     #[cfg(feature = "jwt")]
     if let Some(rules) = scheme.token_rules() {
         return jwt::verify(reader, rules, raw_body, secrets, now);
+    }
+    #[cfg(feature = "http-signatures")]
+    if let Some(rule) = scheme.http_signature_rule() {
+        return http_signature::verify(reader, rule, raw_body, secrets, now);
     }
     if !secrets.is_plain() {
         return composed::verify(raw_body, reader, secrets, now);

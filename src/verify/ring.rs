@@ -51,11 +51,18 @@ pub(super) fn matching<'s>(
         }
     }
     if let Some(named) = named
-        && matches!(secrets.scheme().key_source(), KeySource::ById(_))
         && !secrets.ring().iter().any(chosen)
-        && is_key_id(named)
     {
-        return Err(KeyNeeded::Id(printable(named)).into());
+        match secrets.scheme().key_source() {
+            KeySource::ById(_) if is_key_id(named) => {
+                return Err(KeyNeeded::Id(printable(named)).into());
+            }
+            // A rule of the scheme has let it pass, so it is bounded and visible ASCII.
+            KeySource::Url(..) => {
+                return Err(KeyNeeded::Url(String::from_utf8_lossy(named).into_owned()).into());
+            }
+            _ => {}
+        }
     }
     Err(match (in_force, tried, decoded) {
         (false, _, _) => Invalid::NoKeyInForce.into(),

@@ -51,7 +51,7 @@ impl Draft<'_> {
         let algorithm = self.scheme.mac().jose_name().unwrap_or_default();
         let mut header = Map::new();
         header.insert("alg".into(), algorithm.into());
-        match (secret.id(), self.scheme.key_id_slot()) {
+        match (secret.exposed_key_id(), self.scheme.key_id_slot()) {
             (Some(id), Some(slot)) => self.put("", &slot, id)?,
             (Some(id), None) => drop(header.insert("kid".into(), id.into())),
             (None, _) => {}
