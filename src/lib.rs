@@ -8,6 +8,8 @@ mod event;
 pub mod gate;
 
 pub mod guide;
+#[cfg(feature = "handshake")]
+pub mod handshake;
 pub mod headers;
 #[cfg(feature = "json")]
 mod json;

@@ -23,6 +23,8 @@ pub(crate) use public_key::oid;
 ))]
 pub(crate) use public_key::{from_base64, wrap};
 pub(crate) use secret::decode;
+#[cfg(feature = "handshake")]
+pub(crate) use secret::decode_as;
 pub use secret::{MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault};
 
 use crate::{

@@ -13,6 +13,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
 
+#[cfg(feature = "handshake")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "rows that `check` accepts name their settings"
+)]
+#[path = "guide/handshakes.rs"]
+mod handshakes;
 #[path = "guide/token.rs"]
 mod token;
 

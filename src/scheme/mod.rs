@@ -27,6 +27,7 @@ pub mod catalog;
 mod check;
 #[cfg(feature = "jwt")]
 mod check_jwt;
+mod detect;
 #[cfg(feature = "http-signatures")]
 mod http_signature;
 #[cfg(feature = "jwt")]
@@ -39,6 +40,7 @@ use std::time::Duration;
 
 pub use catalog::*;
 pub use check::SchemeError;
+pub use detect::detect;
 #[cfg(feature = "http-signatures")]
 pub(crate) use http_signature::{
     CONTENT_DIGEST, DERIVED, SIGNATURE, SIGNATURE_INPUT, is_field_name,

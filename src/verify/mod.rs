@@ -31,6 +31,8 @@ pub(crate) use read::Reader;
 pub use rejection::{Invalid, KeyNeeded, Malformed, Rejection, RejectionKind};
 pub(crate) use request::Request;
 pub(crate) use transform::apply as transformed;
+#[cfg(any(feature = "testing", feature = "handshake"))]
+pub(crate) use transform::encode;
 pub use verified::Verified;
 pub(crate) use verified::printable;
 #[cfg(feature = "testing")]
