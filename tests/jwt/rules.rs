@@ -67,3 +67,27 @@ fn rules_that_contradict_the_scheme_are_refused() {
             .jwt(&NOTHING)
     ));
 }
+
+/// One key is for one algorithm, unless all of them are HMAC.
+#[test]
+fn algorithms_of_two_families_are_refused() {
+    const HMAC: Jwt = Jwt::new().also(&[Mac::HmacSha384, Mac::HmacSha512]);
+    const TOKEN: Jwt = Jwt::new().also(&[Mac::Token]);
+    let also = |rules| in_header(rules, &[]).check().err();
+    assert_eq!(also(&HMAC), None);
+    assert!(matches!(also(&TOKEN), Some(SchemeError::Token(_))));
+    #[cfg(feature = "ecdsa")]
+    {
+        const MIXED: Jwt = Jwt::new().also(&[Mac::EcdsaP256Sha256Raw]);
+        assert!(matches!(also(&MIXED), Some(SchemeError::Token(_))));
+        const DER: Scheme = Scheme::new("s", Mac::EcdsaP256Sha256Der)
+            .signature(Slot::header("X"), Encoding::Base64Url)
+            .jwt(&Jwt::new());
+        assert!(matches!(DER.check(), Err(SchemeError::Token(_))));
+    }
+    const MORE: &[Slot] = &[Slot::header("Y")];
+    let twice = in_header(&HMAC, &[]).more_signatures(MORE);
+    assert!(matches!(twice.check(), Err(SchemeError::Token(_))));
+    let hex = in_header(&HMAC, &[]).signature(Slot::header("X"), Encoding::Hex);
+    assert!(matches!(hex.check(), Err(SchemeError::Token(_))));
+}
