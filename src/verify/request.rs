@@ -74,6 +74,11 @@ impl<'a> Request<'a> {
         {
             return digest.to_vec().into();
         }
+        // Where a token covers what the body means, white space must not make a new event.
+        #[cfg(feature = "jwt")]
+        if let Some(text) = super::jwt::covered_meaning(self.reader.scheme, self.body) {
+            return text.into_bytes().into();
+        }
         self.body.into()
     }
 

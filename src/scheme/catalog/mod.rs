@@ -33,6 +33,14 @@ mod body_ux;
 mod certificates;
 #[cfg(feature = "http-signatures")]
 mod http_signatures;
+#[cfg(feature = "jwt")]
+mod jwt;
+#[cfg(all(feature = "jwt", feature = "ecdsa"))]
+mod jwt_ecdsa;
+#[cfg(all(feature = "jwt", feature = "ed25519"))]
+mod jwt_ed25519;
+#[cfg(all(feature = "jwt", feature = "rsa"))]
+mod jwt_rsa;
 #[cfg(feature = "ecdsa")]
 mod public_ecdsa;
 #[cfg(feature = "ed25519")]
@@ -62,6 +70,14 @@ pub use body_ux::*;
 pub use certificates::*;
 #[cfg(feature = "http-signatures")]
 pub use http_signatures::*;
+#[cfg(feature = "jwt")]
+pub use jwt::*;
+#[cfg(all(feature = "jwt", feature = "ecdsa"))]
+pub use jwt_ecdsa::*;
+#[cfg(all(feature = "jwt", feature = "ed25519"))]
+pub use jwt_ed25519::*;
+#[cfg(all(feature = "jwt", feature = "rsa"))]
+pub use jwt_rsa::*;
 #[cfg(feature = "ecdsa")]
 pub use public_ecdsa::*;
 #[cfg(feature = "ed25519")]
@@ -103,6 +119,14 @@ const FILES: &[&[&Scheme]] = &[
     certificates::ROWS,
     #[cfg(feature = "http-signatures")]
     http_signatures::ROWS,
+    #[cfg(feature = "jwt")]
+    jwt::ROWS,
+    #[cfg(all(feature = "jwt", feature = "ecdsa"))]
+    jwt_ecdsa::ROWS,
+    #[cfg(all(feature = "jwt", feature = "rsa"))]
+    jwt_rsa::ROWS,
+    #[cfg(all(feature = "jwt", feature = "ed25519"))]
+    jwt_ed25519::ROWS,
     #[cfg(feature = "ed25519")]
     public_ed25519::ROWS,
     #[cfg(feature = "ecdsa")]
