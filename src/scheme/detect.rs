@@ -90,7 +90,7 @@ fn likeness_in(
     };
     let there = |name: &str| find(name) != Lookup::Absent;
     let meets = |part: &Part| match part {
-        Part::Header(slot) => there(slot.name()),
+        Part::Header(slot) | Part::Value(slot) if slot.is_header() => there(slot.name()),
         Part::Require(Condition::Equals(slot, wanted)) if slot.is_header() => {
             match find(slot.name()) {
                 Lookup::One(value) => slot.items(value).any(|item| item == wanted.as_bytes()),
@@ -101,7 +101,9 @@ fn likeness_in(
     };
     let met = row.contents().find(|parts| parts.iter().all(meets))?;
     let needed = met.iter().filter_map(|part| match part {
-        Part::Header(slot) | Part::Require(Condition::Equals(slot, _)) => slot.header_name(),
+        Part::Header(slot) | Part::Value(slot) | Part::Require(Condition::Equals(slot, _)) => {
+            slot.header_name()
+        }
         _ => None,
     });
     let needed: Vec<&str> = needed.chain(time).collect();
