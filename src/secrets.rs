@@ -5,6 +5,7 @@
 //! where bad secrets are refused, so that nothing about configuration is left to find out from a
 //! delivery.
 
+mod derive;
 #[cfg(feature = "public-key")]
 mod public_key;
 mod secret;
@@ -12,7 +13,6 @@ mod secret;
 use std::{fmt, time::Duration};
 
 use time::OffsetDateTime;
-#[cfg(feature = "keyed-hash")]
 use zeroize::Zeroizing;
 
 #[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
@@ -25,8 +25,6 @@ pub(crate) use public_key::{from_base64, wrap};
 pub(crate) use secret::decode;
 pub use secret::{MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault};
 
-#[cfg(feature = "keyed-hash")]
-use crate::scheme::Mac;
 use crate::{
     scheme::{KeySource, Scheme, SchemeError},
     verify::MacKey,
@@ -85,6 +83,8 @@ pub struct Secrets {
     scheme: &'static Scheme,
     ring: Vec<Key>,
     freshness: Freshness,
+    /// [`Scheme::is_plain`], asked once.
+    plain: bool,
 }
 
 /// How old or how early a delivery may be.
@@ -97,15 +97,12 @@ pub(crate) enum Freshness {
 /// One entry of the ring: MAC state made ahead, so that a request costs no key schedule.
 pub(crate) struct Key {
     pub(crate) mac: MacKey,
-    /// The bytes that go into the content; of schemes that hash the secret as a part, and empty
-    /// of all others.
-    #[cfg(feature = "keyed-hash")]
-    #[allow(dead_code, reason = "for the part that holds the secret")]
-    pub(crate) secret: Zeroizing<Vec<u8>>,
     pub(crate) id: Option<Box<str>>,
     not_before: Option<OffsetDateTime>,
     not_after: Option<OffsetDateTime>,
     settings: Box<[(&'static str, Box<str>)]>,
+    /// The secret's own bytes, where they are a part of what is hashed.
+    secret: Option<Zeroizing<Vec<u8>>>,
 }
 
 impl Key {
@@ -117,14 +114,14 @@ impl Key {
         if let Some(name) = scheme.settings().iter().find(missing) {
             return Err(SecretFault::MissingSetting(name));
         }
-        let key = decode(scheme, &secret.bytes)?;
+        let decoded = decode(scheme, &secret.bytes)?;
+        let derived = derive::derive(scheme.key_content(), &decoded, &secret.settings)?;
+        let key = derived.as_deref().unwrap_or(&decoded);
+        let mac = MacKey::new(scheme.mac(), key)?;
+        let hashed = scheme.hashes_secret();
         Ok(Self {
-            mac: MacKey::new(scheme.mac(), &key)?,
-            #[cfg(feature = "keyed-hash")]
-            secret: match scheme.mac() {
-                Mac::Hash(_) => key,
-                _ => Zeroizing::default(),
-            },
+            mac,
+            secret: hashed.then_some(decoded),
             id: secret.key_id,
             not_before: secret.not_before,
             not_after: secret.not_after,
@@ -132,8 +129,34 @@ impl Key {
         })
     }
 
+    /// What verifies whatever `secret` signs, with its settings. `bytes` are the public key, where
+    /// the two differ.
+    #[cfg(feature = "testing")]
+    pub(crate) fn signing(
+        scheme: &'static Scheme,
+        secret: &Secret,
+        bytes: Option<String>,
+    ) -> Result<Self, SecretFault> {
+        let bytes = bytes.map(String::into_bytes);
+        let copy = Secret {
+            bytes: Zeroizing::new(bytes.unwrap_or_else(|| secret.bytes.to_vec())),
+            key_id: None,
+            not_before: None,
+            not_after: None,
+            settings: secret.settings.clone(),
+        };
+        Self::make(scheme, copy)
+    }
+
+    /// The secret's bytes, for [`Part::Secret`](crate::scheme::Part::Secret) and nothing else.
+    pub(crate) fn secret(&self) -> &[u8] {
+        self.secret
+            .as_ref()
+            .map(|secret| secret.as_slice())
+            .unwrap_or_default()
+    }
+
     /// A text given with [`Secret::setting`].
-    #[allow(dead_code, reason = "for schemes behind features")]
     pub(crate) fn setting(&self, name: &str) -> Option<&str> {
         let mut known = self.settings.iter();
         let value = known.find_map(|(known, value)| (*known == name).then_some(value));
@@ -191,6 +214,7 @@ impl Secrets {
             scheme,
             ring,
             freshness,
+            plain: scheme.is_plain(),
         }
     }
 
@@ -268,6 +292,10 @@ impl Secrets {
 
     pub(crate) fn freshness(&self) -> Freshness {
         self.freshness
+    }
+
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
     }
 
     pub(crate) fn ring(&self) -> &[Key] {

@@ -72,6 +72,13 @@ impl UrlRule {
         good.then_some(url)
     }
 
+    /// An address that it lets pass.
+    #[cfg(feature = "testing")]
+    pub(crate) fn example(&self) -> String {
+        let host = self.host.replace('*', "example-1");
+        format!("https://{host}{}key{}", self.path_start, self.path_end)
+    }
+
     fn is_host(&self, host: &str) -> bool {
         let mut labels = host.split('.');
         let label = |label: &str| {

@@ -21,10 +21,12 @@
 //! assert!(ACME.check().is_ok());
 //! ```
 
+mod boundaries;
 mod builder;
 pub mod catalog;
 mod check;
 mod keys;
+mod part;
 mod slot;
 
 use std::time::Duration;
@@ -32,8 +34,12 @@ use std::time::Duration;
 pub use catalog::*;
 pub use check::SchemeError;
 pub use keys::{KeySource, UrlRule};
+pub use part::{Condition, HeaderList, Part, Transform};
+pub(crate) use part::{holds, walk};
 pub(crate) use slot::any;
-pub use slot::{Items, MAX_HEADER_BYTES, MAX_PUBLIC_KEY_SIGNATURES, MAX_SIGNATURES, Shape, Slot};
+pub use slot::{
+    Items, MAX_HEADER_BYTES, MAX_PUBLIC_KEY_SIGNATURES, MAX_SIGNATURES, Place, Shape, Slot,
+};
 
 /// Most parts a scheme's signed content may have.
 pub const MAX_PARTS: usize = 8;
@@ -165,27 +171,14 @@ pub enum Encoding {
     Base64,
     /// Base64, URL-safe alphabet, with or without padding (RFC 4648 §5).
     Base64Url,
+    /// Hexadecimal in lower case only, for providers whose other spellings must be refused.
+    LowerHex,
+    /// The base64 of the hexadecimal text.
+    HexInBase64,
+    /// Base64 in either alphabet, which may be percent-encoded on top.
+    PercentBase64,
     /// The bytes themselves; for [`Mac::Token`].
     Plain,
-}
-
-/// One piece of the signed content, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Part {
-    /// Fixed text, such as a separator or a version tag. It is compared with nothing the sender
-    /// wrote: a version in the header must be part of the signature slot's prefix.
-    Text(&'static str),
-    /// The timestamp's text exactly as received (see [`Scheme::timestamp`]).
-    Timestamp,
-    /// A header's value as received.
-    Header(Slot),
-    /// The raw body.
-    Body,
-    /// The request method.
-    Method,
-    /// The public URL.
-    Url,
 }
 
 /// What the number in a timestamp counts.
@@ -198,6 +191,11 @@ pub enum Unit {
     Millis,
     /// RFC 3339 text, such as `2026-01-01T00:00:00.634Z`.
     Rfc3339,
+    /// The same without a zone, which is UTC: `2026-01-01T00:00:00.634000`.
+    DateTimeUtc,
+    /// Whole seconds up to 99 999 999 999, milliseconds from there on: for the providers that
+    /// document both. No time from 1973 to 5138 is read wrongly.
+    SecondsOrMillis,
 }
 
 /// Where a timestamp is written.
@@ -218,6 +216,8 @@ pub enum Source {
     Header(&'static str),
     /// A string or whole number in the JSON body, at this pointer (RFC 6901). Needs feature `json`.
     Json(&'static str),
+    /// A value at any other place.
+    Value(Slot),
 }
 
 /// Which value names the event, the same on all its deliveries.
@@ -239,6 +239,8 @@ pub enum IdSource {
     JsonOrContent(&'static str),
     /// Several values in the JSON body that are unique together. All must be there.
     Composite(&'static [&'static str]),
+    /// Several values, wherever they are, that are unique together. Covered if each of them is.
+    Values(&'static [Slot]),
     /// A hash of the signed content without the attempt's timestamp.
     Content,
 }
@@ -269,6 +271,9 @@ pub enum SecretFormat {
     },
     /// Hexadecimal.
     Hex,
+    /// The text without one of these beginnings, if it has one. A `*` in a beginning stands for
+    /// anything up to the byte behind it.
+    TextWithout(&'static [&'static str]),
     /// A public key in any of its usual spellings, told apart by what they look like: PEM (`PUBLIC
     /// KEY`, `RSA PUBLIC KEY` or `CERTIFICATE`), base64 of the same DER without the armour, a JWK
     /// (feature `json`), or for Ed25519 the 32 bytes in hexadecimal, base64 or base64url, with
@@ -303,9 +308,14 @@ pub struct Scheme {
     pub(crate) signature: Option<Slot>,
     pub(crate) more_signatures: &'static [Slot],
     pub(crate) content: &'static [Part],
+    pub(crate) alternatives: &'static [&'static [Part]],
+    pub(crate) key_parts: &'static [Part],
+    pub(crate) each: Option<&'static str>,
+    pub(crate) document: Option<&'static str>,
+    pub(crate) earliest: u64,
     pub(crate) timestamp: Option<(Stamp, Unit)>,
     pub(crate) tolerance: Duration,
-    pub(crate) key_id: Option<&'static str>,
+    pub(crate) key_id: Option<Slot>,
     pub(crate) keys: KeySource,
     pub(crate) settings: &'static [&'static str],
     pub(crate) id: IdSource,
@@ -336,31 +346,147 @@ impl Scheme {
             .find(|scheme| scheme.name == name)
     }
 
+    /// Whether all it reads are headers, and all it signs are bytes of the request in a row.
+    pub(crate) fn is_plain(&self) -> bool {
+        let header = |slot: &Slot| slot.is_header() && slot.inner_pointer().is_none();
+        let stamp = match &self.timestamp {
+            Some((Stamp::Slot(slot), _)) => header(slot) && self.earliest == 0,
+            _ => true,
+        };
+        stamp
+            && self.signature.iter().all(header)
+            && self.key_id.iter().all(header)
+            && !matches!(self.keys, KeySource::Url(..))
+            && self.content.iter().all(Part::is_plain)
+            && self.alternatives.is_empty()
+            && self.each.is_none()
+            && self.document.is_none()
+    }
+
+    /// Whether the secret's own bytes are a part of what is hashed.
+    pub(crate) fn hashes_secret(&self) -> bool {
+        let mut found = false;
+        for parts in self.contents() {
+            walk(parts, &mut |part| found |= *part == Part::Secret);
+        }
+        found
+    }
+
+    /// Every slot that is read before anything is verified.
+    pub(crate) fn slots(&self) -> Vec<Slot> {
+        let mut slots: Vec<Slot> = self.signature.into_iter().collect();
+        slots.extend(self.more_signatures);
+        slots.extend(self.key_id);
+        if let Some((Stamp::Slot(slot), _)) = self.timestamp {
+            slots.push(slot);
+        }
+        if let KeySource::Url(slot, _) = self.keys {
+            slots.push(slot);
+        }
+        for parts in self.contents() {
+            walk(parts, &mut |part| match part {
+                Part::Header(slot) | Part::Value(slot) => slots.push(*slot),
+                Part::HeaderList(list) => slots.push(list.names),
+                Part::Require(condition) => slots.extend(condition.slot()),
+                _ => {}
+            });
+        }
+        slots
+    }
+
+    /// Names of the headers that identity may be read from later.
+    pub(crate) fn header_names(&self) -> Vec<&'static str> {
+        let mut slots = self.slots();
+        if let IdSource::Values(more) = self.id {
+            slots.extend(more);
+        }
+        let form = |slot: &Slot| matches!(slot.place(), Place::Form | Place::Param);
+        let form = slots.iter().any(form) || self.document.is_some() || {
+            let mut found = false;
+            for parts in self.contents() {
+                walk(parts, &mut |part| found |= *part == Part::SortedForm);
+            }
+            found
+        };
+        let names = slots.iter().filter_map(Slot::header_name);
+        names.chain(form.then_some("Content-Type")).collect()
+    }
+
+    /// Every content that a signature may be over: [`Scheme::content`] and the alternatives.
+    pub fn contents(&self) -> impl Iterator<Item = &'static [Part]> + use<> {
+        std::iter::once(self.content).chain(self.alternatives.iter().copied())
+    }
+
     /// Whether the signature covers the header `name`.
     pub fn signs_header(&self, name: &str) -> bool {
-        self.content.iter().any(
-            |part| matches!(part, Part::Header(slot) if slot.name().eq_ignore_ascii_case(name)),
-        )
+        self.contents()
+            .all(|parts| part::holds(parts, &|part| part.is_header(name)))
+    }
+
+    /// Whether the signature covers the value in `slot`, because it is a part of the content or
+    /// because the whole that holds it is.
+    pub(crate) fn signs(&self, slot: &Slot) -> bool {
+        let whole = match slot.place() {
+            Place::Header => self.signs_header(slot.name()),
+            Place::Query => self
+                .contents()
+                .all(|parts| part::holds(parts, &Part::is_query)),
+            Place::Param => false,
+            Place::Form | Place::Json | Place::Body => self.signs_body(),
+        };
+        let alone = |part: &Part| part.is_value(slot);
+        whole || self.contents().all(|parts| part::holds(parts, &alone))
+    }
+
+    fn signs_body(&self) -> bool {
+        self.contents()
+            .all(|parts| part::holds(parts, &Part::is_body))
     }
 
     /// What the signature covers. See [`Coverage`].
     pub fn coverage(&self) -> Coverage {
-        let body = self.content.contains(&Part::Body);
+        let body = self.signs_body();
         let signed = |source: Source| match source {
             Source::Header(name) => self.signs_header(name),
-            Source::Json(_) => body,
+            Source::Json(pointer) => self.signs(&Slot::json(pointer)),
+            Source::Value(slot) => self.signs(&slot),
+        };
+        let id = match self.id {
+            IdSource::None => false,
+            IdSource::Header(name) => self.signs_header(name) && self.ambiguous.is_none(),
+            IdSource::Json(pointer) => signed(Source::Json(pointer)),
+            IdSource::Composite(pointers) => pointers.iter().all(|p| signed(Source::Json(p))),
+            IdSource::Values(slots) => slots.iter().all(|slot| self.signs(slot)),
+            IdSource::JsonOrContent(_) | IdSource::Content => body,
+        };
+        let some = |part: &Part| !matches!(part, Part::Text(_) | Part::Secret | Part::Setting(_));
+        let extent = if body {
+            Extent::Body
+        } else if self.contents().all(|parts| part::holds(parts, &some)) {
+            Extent::Fields
+        } else {
+            Extent::Credential
         };
         Coverage {
+            extent,
             body,
             timestamp: self.timestamp.is_some(),
-            id: match self.id {
-                IdSource::None => false,
-                IdSource::Header(name) => self.signs_header(name) && self.ambiguous.is_none(),
-                _ => body,
-            },
+            id,
             event_type: self.event_type.is_some_and(signed),
         }
     }
+}
+
+/// How much of a delivery a valid signature says something about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extent {
+    /// Nothing of it: the request carries a constant credential, or a token about something else.
+    /// Whoever has seen one request can write any other.
+    Credential,
+    /// Some fields. Whoever has seen one request can write all the rest.
+    Fields,
+    /// The whole body.
+    Body,
 }
 
 /// What exactly a valid signature says. Anything that is `false` here could have been written by
@@ -368,6 +494,9 @@ impl Scheme {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Coverage {
+    /// How much of the delivery is covered. An application that acts on the body should refuse
+    /// anything below [`Extent::Body`], or fetch the object it names from the provider.
+    pub extent: Extent,
     /// The body's bytes.
     pub body: bool,
     /// A time, so that old requests can be told from fresh ones.

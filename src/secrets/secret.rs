@@ -212,6 +212,14 @@ pub(crate) fn decode(scheme: &Scheme, secret: &[u8]) -> Result<Zeroizing<Vec<u8>
             key.truncate(length);
             (key, MIN_DECODED_KEY)
         }
+        SecretFormat::TextWithout(beginnings) => {
+            let rest = beginnings.iter().find_map(|start| without(secret, start));
+            let rest = rest.unwrap_or(secret);
+            if rest.is_empty() {
+                return Err(SecretFault::BarePrefix);
+            }
+            (Zeroizing::new(rest.to_vec()), MIN_TEXT_SECRET)
+        }
         // Whatever everyone knows must never become the key of a MAC.
         SecretFormat::PublicKey => return Err(SecretFault::OtherAlgorithm),
         SecretFormat::Hex => {
@@ -225,4 +233,15 @@ pub(crate) fn decode(scheme: &Scheme, secret: &[u8]) -> Result<Zeroizing<Vec<u8>
     } else {
         Ok(key)
     }
+}
+
+/// What stands behind a beginning, in which a `*` is anything up to the byte behind it.
+fn without<'s>(secret: &'s [u8], start: &str) -> Option<&'s [u8]> {
+    let Some((fixed, tail)) = start.split_once('*') else {
+        return secret.strip_prefix(start.as_bytes());
+    };
+    let rest = secret.strip_prefix(fixed.as_bytes())?;
+    let end = *tail.as_bytes().first()?;
+    let at = rest.iter().position(|&byte| byte == end)?;
+    rest.get(at..)?.strip_prefix(tail.as_bytes())
 }

@@ -1,17 +1,19 @@
 //! The exact inverse of [`verify`](crate::verify), from the same scheme data.
 
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD, URL_SAFE},
-};
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
-use zeroize::Zeroizing;
+mod draft;
+#[cfg(feature = "json")]
+mod json;
+#[cfg(not(feature = "json"))]
+#[path = "sign/no_json.rs"]
+mod json;
+mod text;
+
+use time::OffsetDateTime;
 
 use crate::{
     headers::{Headers, Lookup},
-    scheme::{Encoding, Mac, Part, Scheme, SchemeError, Slot, Stamp, Unit},
-    secrets::{Secret, SecretFault, decode},
-    verify::MacKey,
+    scheme::{Scheme, SchemeError},
+    secrets::{Secret, SecretFault},
 };
 
 /// Signs a body in one call; [`Signer`] for more.
@@ -58,7 +60,7 @@ pub struct Signer {
 pub struct Signed {
     /// The headers, in the scheme's own spelling.
     pub headers: Vec<(String, String)>,
-    /// The body, unchanged.
+    /// The body, unchanged, unless the scheme writes its signature into it.
     pub body: Vec<u8>,
     /// The method.
     pub method: String,
@@ -79,6 +81,9 @@ pub enum SignError {
     /// The time cannot be written in the scheme's unit.
     #[error("the time cannot be written in the scheme's unit")]
     Time,
+    /// The body is not of the kind that the scheme signs: no JSON, or no form.
+    #[error("the body is not of a kind that the scheme signs")]
+    Body,
 }
 
 impl Signer {
@@ -125,80 +130,20 @@ impl Signer {
         self
     }
 
-    /// Signs a body.
+    /// Signs a body. What the scheme reads before it verifies, and the request lacks, is added: ids
+    /// are `test-1`.
     ///
     /// # Errors
     ///
     /// [`SignError`].
     pub fn sign(&self, body: &[u8]) -> Result<Signed, SignError> {
-        let scheme = self.scheme.check().map_err(SignError::Scheme)?;
-        let key = match scheme.mac().is_public_key() {
-            true => Zeroizing::new(self.secret.expose().to_vec()),
-            false => decode(scheme, self.secret.expose()).map_err(SignError::Secret)?,
-        };
-        let mut headers = self.headers.clone();
-        // Items in the order providers write them: the time, then the signature.
-        let mut items: Vec<(Slot, String)> = Vec::new();
-        let mut stamp = String::new();
-        if let Some((Stamp::Slot(slot), unit)) = scheme.timestamp_source() {
-            stamp = write(self.at, unit).ok_or(SignError::Time)?;
-            items.push((slot, stamp.clone()));
-        }
-        let mut signed: Vec<Vec<u8>> = Vec::new();
-        for part in scheme.parts() {
-            signed.push(match part {
-                Part::Text(text) => text.as_bytes().to_vec(),
-                Part::Timestamp => stamp.clone().into_bytes(),
-                Part::Body => body.to_vec(),
-                Part::Method => self.method.clone().into_bytes(),
-                Part::Url => self.url.clone().into_bytes(),
-                Part::Header(slot) => {
-                    let known = headers
-                        .iter()
-                        .find(|(n, _)| n.eq_ignore_ascii_case(slot.name()));
-                    match known {
-                        Some((_, value)) => {
-                            slot.single(value.as_bytes()).unwrap_or_default().to_vec()
-                        }
-                        None => {
-                            items.push((*slot, "test-1".into()));
-                            b"test-1".to_vec()
-                        }
-                    }
-                }
-            });
-        }
-        if let Some(slot) = scheme.signature_slot() {
-            let parts: Vec<&[u8]> = signed.iter().map(Vec::as_slice).collect();
-            let text = match scheme.mac() {
-                Mac::Token => String::from_utf8_lossy(&key).into_owned(),
-                mac => {
-                    let signature = signature(mac, &key, &parts).map_err(SignError::Secret)?;
-                    encode(scheme.encoding(), &signature)
-                }
-            };
-            items.push((slot, text));
-        }
-        for (slot, text) in items {
-            let item = format!("{}{text}", slot.fixed_prefix());
-            match headers
-                .iter_mut()
-                .find(|(name, _)| name.eq_ignore_ascii_case(slot.name()))
-            {
-                Some((_, value)) => {
-                    value.push(char::from(slot.separator().unwrap_or(b',')));
-                    value.push_str(&item);
-                }
-                None => headers.push((slot.name().to_owned(), item)),
-            }
-        }
-        let (method, url) = (self.method.clone(), self.url.clone());
-        Ok(Signed {
-            headers,
+        let signed = Signed {
+            headers: self.headers.clone(),
             body: body.to_vec(),
-            method,
-            url,
-        })
+            method: self.method.clone(),
+            url: self.url.clone(),
+        };
+        draft::sign(self.scheme, &self.secret, self.at, &signed)
     }
 }
 
@@ -214,38 +159,4 @@ impl Headers for Signed {
     fn url(&self) -> Option<&str> {
         Some(&self.url)
     }
-}
-
-fn write(at: OffsetDateTime, unit: Unit) -> Option<String> {
-    let millis = at.unix_timestamp_nanos().div_euclid(1_000_000);
-    Some(match unit {
-        Unit::Seconds => u64::try_from(at.unix_timestamp()).ok()?.to_string(),
-        Unit::Millis => u64::try_from(millis).ok()?.to_string(),
-        Unit::Rfc3339 => at.format(&Rfc3339).ok()?,
-    })
-}
-
-fn signature(mac: Mac, key: &[u8], parts: &[&[u8]]) -> Result<Vec<u8>, SecretFault> {
-    #[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
-    if mac.is_public_key() {
-        return super::keys::sign(mac, key, parts);
-    }
-    Ok(MacKey::new(mac, key)?.compute(parts).as_slice().to_vec())
-}
-
-fn encode(encoding: Encoding, tag: &[u8]) -> String {
-    // Hex takes the most, and base64 of a few bytes its padding.
-    let mut room = vec![0_u8; tag.len().saturating_mul(2).saturating_add(4)];
-    let length = match encoding {
-        Encoding::Hex => {
-            let length = tag.len().saturating_mul(2);
-            room.get_mut(..length)
-                .and_then(|room| hex::encode_to_slice(tag, room).ok());
-            length
-        }
-        Encoding::Base64 => STANDARD.encode_slice(tag, &mut room).unwrap_or_default(),
-        Encoding::Base64Url => URL_SAFE.encode_slice(tag, &mut room).unwrap_or_default(),
-        Encoding::Plain => 0,
-    };
-    room.iter().take(length).copied().map(char::from).collect()
 }

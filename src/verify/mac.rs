@@ -148,7 +148,15 @@ impl MacKey {
     pub(crate) fn compare(&self, tag: &Tag<'_>, encoding: Encoding, text: &[u8]) -> Option<bool> {
         match self {
             MacKey::Token(blind, digest) => {
-                let presented: [u8; 32] = run(blind, &[text]).into_bytes().into();
+                let decoded;
+                let token = match encoding {
+                    Encoding::Base64 => {
+                        decoded = text::any_length(text)?;
+                        decoded.as_slice()
+                    }
+                    _ => text,
+                };
+                let presented: [u8; 32] = run(blind, &[token]).into_bytes().into();
                 Some(presented.as_slice().ct_eq(digest).into())
             }
             #[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]

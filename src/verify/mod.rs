@@ -1,11 +1,18 @@
 //! The first statement: this request is authentic.
 
+mod compose;
+mod composed;
+#[cfg(feature = "form")]
+mod form;
 mod mac;
 mod owned;
 mod read;
 mod rejection;
+mod request;
+mod ring;
 mod signatures;
 mod stamp;
+mod transform;
 mod verified;
 
 use time::OffsetDateTime;
@@ -14,14 +21,22 @@ pub(crate) use mac::MacKey;
 pub use owned::{StaleDelivery, VerifiedBuf};
 pub(crate) use read::Reader;
 pub use rejection::{Invalid, KeyNeeded, Malformed, Rejection, RejectionKind};
+pub(crate) use request::Request;
+pub(crate) use transform::apply as transformed;
 pub use verified::Verified;
 pub(crate) use verified::printable;
+#[cfg(feature = "testing")]
+pub(crate) use {
+    compose::{Composer, Purpose},
+    transform::lower_hex,
+};
 
+use ring::Tried;
 use signatures::Signatures;
 
 use crate::{
     headers::Headers,
-    scheme::{KeySource, MAX_PARTS, Stamp},
+    scheme::{MAX_PARTS, Stamp},
     secrets::{Key, Secrets},
 };
 
@@ -80,6 +95,9 @@ fn verify_any<'a>(
 ) -> Result<Verified<'a>, Rejection> {
     let scheme = secrets.scheme();
     let reader = Reader::new(scheme, headers);
+    if !secrets.is_plain() {
+        return composed::verify(raw_body, reader, secrets, now);
+    }
 
     // Everything that can be read is read, and bounded, before anything is hashed.
     let signatures = Signatures::read(reader)?;
@@ -100,17 +118,7 @@ fn verify_any<'a>(
         }
         _ => header_stamp,
     };
-    let fresh = match (stamp, scheme.timestamp_source()) {
-        (Some(stamp), Some((_, unit))) => stamp::is_fresh(stamp, unit, now, secrets.freshness()),
-        _ => true,
-    };
-    let key = (key_index, key.id.as_deref());
-    let verified = || Verified::new(reader, raw_body, stamp, now, key, secrets.window());
-    if fresh {
-        Ok(verified())
-    } else {
-        Err(Rejection::Stale(Box::new(StaleDelivery::keep(&verified()))))
-    }
+    Verified::judge(reader, raw_body, stamp, now, (key_index, key), secrets)
 }
 
 /// Computes one MAC per key and compares it with every signature, until a key matches.
@@ -122,54 +130,18 @@ fn matching_key<'s>(
     now: OffsetDateTime,
 ) -> Result<(usize, &'s Key), Rejection> {
     let scheme = secrets.scheme();
-    // The key id header is a hint that nobody signed: it can narrow the choice, never widen it.
-    // Keys without an id stay candidates.
-    let chosen = |key: &Key| match (named, key.id.as_deref()) {
-        (Some(named), Some(id)) => named == id.as_bytes(),
-        _ => true,
-    };
-    let mut in_force = false;
-    let mut tried = false;
-    let mut decoded = false;
-    for (index, key) in secrets.ring().iter().enumerate() {
-        if !key.in_force(now) {
-            continue;
-        }
-        in_force = true;
-        if !chosen(key) {
-            continue;
-        }
-        tried = true;
+    ring::matching(secrets, named, now, signatures.header_name(), |key| {
         let tag = key.mac.compute(parts);
-        let mut matched = false;
+        let mut outcome = Tried::Unreadable;
         for text in signatures.iter() {
-            if let Some(equal) = key.mac.compare(&tag, scheme.encoding(), text) {
-                decoded = true;
-                matched |= equal;
+            match key.mac.compare(&tag, scheme.encoding(), text) {
+                Some(true) => outcome = Tried::Matched,
+                Some(false) if outcome == Tried::Unreadable => outcome = Tried::Unlike,
+                _ => {}
             }
         }
-        if matched {
-            return Ok((index, key));
-        }
-    }
-    if let Some(named) = named
-        && matches!(scheme.key_source(), KeySource::ById(_))
-        && !secrets.ring().iter().any(chosen)
-        && is_key_id(named)
-    {
-        return Err(KeyNeeded::Id(printable(named)).into());
-    }
-    Err(match (in_force, tried, decoded) {
-        (false, _, _) => Invalid::NoKeyInForce.into(),
-        (true, false, _) => Invalid::UnknownKey.into(),
-        (true, true, false) => Malformed::NoSignature(signatures.header_name()).into(),
-        (true, true, true) => Invalid::Signature.into(),
+        Ok(outcome)
     })
-}
-
-/// Whether a text can be the id of a key to fetch: what is written differently in a log is none.
-fn is_key_id(named: &[u8]) -> bool {
-    (1..=255).contains(&named.len()) && named.iter().all(u8::is_ascii_graphic)
 }
 
 #[cfg(test)]

@@ -95,6 +95,37 @@ pub enum Malformed {
     /// ([`RequestTarget`](crate::headers::RequestTarget)).
     #[error("the scheme signs the method or URL, which the caller did not supply")]
     NoTarget,
+    /// A parameter, form field or member of the body that the scheme needs is not there.
+    #[error("value {0} is missing")]
+    MissingValue(
+        /// Its name or JSON pointer in the scheme.
+        &'static str,
+    ),
+    /// A parameter or form field that must occur once occurs more often.
+    #[error("value {0} occurs more than once")]
+    RepeatedValue(
+        /// Its name in the scheme.
+        &'static str,
+    ),
+    /// A value has bytes or a form that the scheme does not allow there.
+    #[error("value {0} is not one that the scheme allows")]
+    Value(
+        /// Its name or JSON pointer in the scheme.
+        &'static str,
+    ),
+    /// The body or query is not a form, not UTF-8, or has too many fields.
+    #[error("the form cannot be read")]
+    Form,
+    /// The body is not JSON, names something twice on the way to a value, or lacks the array whose
+    /// elements are signed.
+    #[error("the JSON body cannot be read")]
+    Json,
+    /// Something that goes into the signature cannot be written as the provider does.
+    #[error("a signed value cannot be written as the provider does")]
+    Encoding,
+    /// The request is of none of the kinds that the scheme signs.
+    #[error("the request is of no kind that the scheme signs")]
+    Condition,
     /// The method or URL holds the separator that the scheme puts behind it.
     #[error("the method or URL has a value that the scheme does not allow")]
     Target,
@@ -110,6 +141,9 @@ pub enum Invalid {
     /// Every key of the ring is outside its time of validity.
     #[error("no key is in force")]
     NoKeyInForce,
+    /// The address of the key is not one that the provider uses.
+    #[error("the request names a key at a foreign address")]
+    KeyUrl,
     /// The request names a key that the ring does not have.
     #[error("the request names an unknown key")]
     UnknownKey,

@@ -40,8 +40,45 @@ pub(super) fn decode<'r, const ROOM: usize>(
         },
         Encoding::Base64 => STANDARD.decode_slice(text, room).ok()?,
         Encoding::Base64Url => URL_SAFE_ANY_PADDING.decode_slice(text, room).ok()?,
+        Encoding::LowerHex if text.iter().any(u8::is_ascii_uppercase) => return None,
+        Encoding::LowerHex => return decode(Encoding::Hex, text, room),
+        Encoding::HexInBase64 => return decode(Encoding::Hex, &any_length(text)?, room),
+        Encoding::PercentBase64 => return percent_base64(text, room),
         Encoding::Plain => return None,
     };
+    room.get(..length)
+}
+
+/// Base64 of any length, which costs memory.
+pub(super) fn any_length(text: &[u8]) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
+}
+
+/// Base64 in either alphabet, percent-encoded or not.
+fn percent_base64<'r, const ROOM: usize>(
+    text: &[u8],
+    room: &'r mut [u8; ROOM],
+) -> Option<&'r [u8]> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        let byte = if byte == b'%' {
+            let (digits, tail) = rest.split_at_checked(2)?;
+            rest = tail;
+            let mut byte = [0];
+            hex::decode_to_slice(digits, &mut byte).ok()?;
+            byte.into_iter().next()?
+        } else {
+            byte
+        };
+        plain.push(match byte {
+            b'+' => b'-',
+            b'/' => b'_',
+            byte => byte,
+        });
+    }
+    let length = URL_SAFE_ANY_PADDING.decode_slice(plain, room).ok()?;
     room.get(..length)
 }
 
@@ -103,7 +140,13 @@ pub(crate) fn plausible(algorithm: Mac, encoding: Encoding, text: &[u8]) -> bool
     let length = text.len();
     let within = |size: fn(usize) -> usize| (size(least)..=size(most)).contains(&length);
     match encoding {
-        Encoding::Hex => within(|bytes| bytes.saturating_mul(2)) && length.is_multiple_of(2),
+        Encoding::Hex | Encoding::LowerHex => {
+            within(|bytes| bytes.saturating_mul(2)) && length.is_multiple_of(2)
+        }
+        Encoding::HexInBase64 => {
+            within(|bytes| bytes.saturating_mul(2).div_ceil(3).saturating_mul(4))
+        }
+        Encoding::PercentBase64 => length >= unpadded(least),
         Encoding::Base64 => within(padded) && length.is_multiple_of(4),
         Encoding::Base64Url if least == most => length == padded(most) || length == unpadded(most),
         Encoding::Base64Url => (unpadded(least)..=padded(most)).contains(&length),
