@@ -14,9 +14,32 @@ use time::{OffsetDateTime, macros::datetime};
 const NOW: OffsetDateTime = datetime!(2027-01-15 08:00 UTC);
 const SECRET: &str = "made-up-secret-of-32-characters!";
 
-fn signed(row: &'static Scheme) -> Signed {
-    let secret = common::secret(row, SECRET);
-    testing::sign(row, secret, &common::body(row, NOW), NOW).unwrap()
+fn signed(row: &'static Scheme, secret: &str) -> Signed {
+    let secret = common::with_settings(row, common::signing_secret(row, secret));
+    testing::sign(row, secret, &common::body(row, NOW), NOW)
+        .unwrap_or_else(|error| panic!("{}: {error}", row.name()))
+}
+
+fn secrets(row: &'static Scheme) -> Secrets {
+    Secrets::new(
+        row,
+        [common::with_settings(row, common::secret(row, SECRET))],
+    )
+    .unwrap()
+}
+
+/// The rows that have a signature in a header; the others are not told by headers.
+fn rows() -> impl Iterator<Item = &'static Scheme> {
+    let in_header = |row: &&Scheme| {
+        let more = row.more_signature_slots().iter().copied();
+        row.signature_slot()
+            .into_iter()
+            .chain(more)
+            .any(|slot| slot.is_header())
+    };
+    let rows = scheme::ALL.iter().copied().filter(in_header);
+    assert!(rows.clone().count() > 150);
+    rows
 }
 
 fn names(rows: &[&Scheme]) -> Vec<&'static str> {
@@ -25,8 +48,8 @@ fn names(rows: &[&Scheme]) -> Vec<&'static str> {
 
 #[test]
 fn every_row_is_proposed_for_what_it_signed() {
-    for row in scheme::ALL {
-        let proposed = names(&scheme::detect(&signed(row)));
+    for row in rows() {
+        let proposed = names(&scheme::detect(&signed(row, SECRET)));
         assert!(
             proposed.contains(&row.name()),
             "{}: {proposed:?}",
@@ -38,11 +61,11 @@ fn every_row_is_proposed_for_what_it_signed() {
 #[test]
 fn the_second_header_family_counts_as_well() {
     let (mut tried, now) = (0, NOW);
-    for row in scheme::ALL {
+    for row in rows() {
         let Some((ours, other)) = row.header_families() else {
             continue;
         };
-        let mut request = signed(row);
+        let mut request = signed(row, SECRET);
         for (name, _) in &mut request.headers {
             if name.starts_with(ours) {
                 *name = name.replacen(ours, other, 1);
@@ -54,7 +77,7 @@ fn the_second_header_family_counts_as_well() {
                 .iter()
                 .any(|found| found.name() == row.name())
         );
-        let secrets = Secrets::new(row, [common::secret(row, SECRET)]).unwrap();
+        let secrets = secrets(row);
         assert!(hookproof::verify(&request.body, &request, &secrets, now).is_ok());
     }
     assert!(tried > 0, "no row has two families");
@@ -73,22 +96,13 @@ fn nothing_is_proposed_without_headers() {
 
 #[test]
 fn a_forged_request_is_proposed_and_does_not_verify() {
-    for row in scheme::ALL {
-        let forged = testing::sign(
-            row,
-            common::secret(row, "another-secret-of-32-characters!"),
-            &common::body(row, NOW),
-            NOW,
-        )
-        .unwrap();
+    for row in rows() {
+        let forged = signed(row, "another-secret-of-32-characters!");
         let proposed = scheme::detect(&forged);
         assert!(proposed.iter().any(|found| found.name() == row.name()));
-        let secrets = Secrets::new(row, [common::secret(row, SECRET)]).unwrap();
-        assert!(
-            hookproof::verify(&forged.body, &forged, &secrets, NOW).is_err(),
-            "{}",
-            row.name()
-        );
+        let secrets = secrets(row);
+        let verified = hookproof::verify(&forged.body, &forged, &secrets, NOW);
+        assert!(verified.is_err(), "{}", row.name());
     }
 }
 
@@ -110,7 +124,7 @@ fn more_headers_come_first() {
         ["cloudflare-stream", "gocardless"]
     );
     // And Twitch's four headers outdo any one of them.
-    let twitch = signed(&scheme::TWITCH);
+    let twitch = signed(&scheme::TWITCH, SECRET);
     assert_eq!(names(&scheme::detect(&twitch)), ["twitch"]);
 }
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, cmp::Reverse};
 
-use super::{MAX_HEADER_BYTES, Part, Scheme, Slot, Source, Stamp, catalog};
+use super::{Condition, MAX_HEADER_BYTES, Part, Scheme, Slot, Source, Stamp, catalog};
 use crate::headers::{Headers, Lookup};
 
 /// Proposes the catalogue's rows that a request's headers look like, the most specific first.
@@ -14,7 +14,7 @@ use crate::headers::{Headers, Lookup};
 /// GitHub", never a reason to trust.
 ///
 /// A row is proposed if one of its signature headers is there, once, with the row's fixed prefix,
-/// in either of its header families, and no other header that it signs is missing. Rows with more
+/// in either of its header families, and no other header that it signs or asks for is missing. Rows with more
 /// of their headers present (time, id, event type, key id) come first, then those with the longer
 /// prefix, then in the order of [`ALL`](super::ALL). Providers that sign alike are proposed
 /// together; rows whose signature is elsewhere than in a header are not proposed at all.
@@ -77,23 +77,36 @@ fn likeness_in(
         .signature_slot()
         .into_iter()
         .chain(row.more_signature_slots().iter().copied())
-        .filter(|slot| carries(slot, find(slot.name())))
+        .filter(|slot| slot.is_header() && carries(slot, find(slot.name())))
         .collect();
     let prefix = signatures
         .iter()
         .map(|slot| slot.fixed_prefix().len())
         .max()?;
 
-    let signed = row.parts().iter().filter_map(|part| match part {
-        Part::Header(slot) => Some(slot.name()),
-        _ => None,
-    });
     let time = match row.timestamp_source() {
-        Some((Stamp::Slot(slot), _)) => Some(slot.name()),
+        Some((Stamp::Slot(slot), _)) => slot.header_name(),
         _ => None,
     };
-    let needed: Vec<&str> = signed.chain(time).collect();
     let there = |name: &str| find(name) != Lookup::Absent;
+    let meets = |part: &Part| match part {
+        Part::Header(slot) | Part::Value(slot) if slot.is_header() => there(slot.name()),
+        Part::Require(Condition::Equals(slot, wanted)) if slot.is_header() => {
+            match find(slot.name()) {
+                Lookup::One(value) => slot.items(value).any(|item| item == wanted.as_bytes()),
+                _ => false,
+            }
+        }
+        _ => true,
+    };
+    let met = row.contents().find(|parts| parts.iter().all(meets))?;
+    let needed = met.iter().filter_map(|part| match part {
+        Part::Header(slot) | Part::Value(slot) | Part::Require(Condition::Equals(slot, _)) => {
+            slot.header_name()
+        }
+        _ => None,
+    });
+    let needed: Vec<&str> = needed.chain(time).collect();
     if !needed.iter().all(|name| there(name)) {
         return None;
     }
