@@ -1,7 +1,7 @@
 //! The token's header: algorithm, key, critical parameters.
 
 use hookproof::{
-    Invalid, RejectionKind, Secrets,
+    Invalid, RejectionKind,
     scheme::{ClaimRule, Encoding, Jwt, Mac, Part, Scheme},
 };
 
@@ -103,7 +103,7 @@ fn several_algorithms_of_one_key_are_kept_apart() {
 #[cfg(feature = "ecdsa")]
 #[test]
 fn a_public_key_is_no_secret_of_an_hmac() {
-    use hookproof::{scheme::PLAID, testing::Signer};
+    use hookproof::{Secrets, scheme::PLAID, testing::Signer};
     let public = common::secret(&PLAID, SECRET);
     let secrets = Secrets::new(&PLAID, [public.as_str()]).unwrap();
     let claims = claims().replace("body", "request_body_sha256");
