@@ -12,6 +12,7 @@ pub(crate) struct Request<'a> {
     pub(crate) reader: Reader<'a>,
     pub(crate) body: &'a [u8],
     /// The element, as it is written.
+    #[cfg_attr(not(feature = "json"), allow(dead_code))]
     pub(crate) element: Option<&'a str>,
 }
 
@@ -174,6 +175,7 @@ fn elements<'a>(_: &'a [u8], _: &str) -> Option<Vec<&'a str>> {
     None
 }
 
+#[cfg(any(feature = "json", feature = "form"))]
 fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),

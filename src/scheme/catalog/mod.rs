@@ -33,6 +33,8 @@ mod body_ux;
 mod certificates;
 #[cfg(feature = "http-signatures")]
 mod http_signatures;
+#[cfg(feature = "keyed-hash")]
+mod hubspot;
 #[cfg(feature = "jwt")]
 mod jwt;
 #[cfg(all(feature = "jwt", feature = "ecdsa"))]
@@ -48,6 +50,7 @@ mod public_ed25519;
 #[cfg(feature = "rsa")]
 mod public_rsa;
 mod shared;
+#[cfg(feature = "form")]
 mod sorted;
 mod stamped_a_k;
 mod stamped_l_z;
@@ -70,6 +73,8 @@ pub use body_ux::*;
 pub use certificates::*;
 #[cfg(feature = "http-signatures")]
 pub use http_signatures::*;
+#[cfg(feature = "keyed-hash")]
+pub use hubspot::*;
 #[cfg(feature = "jwt")]
 pub use jwt::*;
 #[cfg(all(feature = "jwt", feature = "ecdsa"))]
@@ -85,6 +90,7 @@ pub use public_ed25519::*;
 #[cfg(feature = "rsa")]
 pub use public_rsa::*;
 pub use shared::*;
+#[cfg(feature = "form")]
 pub use sorted::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
@@ -114,6 +120,9 @@ const FILES: &[&[&Scheme]] = &[
     stamped_l_z::ROWS,
     shared::ROWS,
     target::ROWS,
+    #[cfg(feature = "keyed-hash")]
+    hubspot::ROWS,
+    #[cfg(feature = "form")]
     sorted::ROWS,
     #[cfg(feature = "rsa")]
     certificates::ROWS,
