@@ -61,9 +61,21 @@ fn composed(parts: &[&Part], unit: Option<Unit>) -> Result<(), usize> {
     for (index, part) in parts.iter().enumerate() {
         let closed = match part {
             Part::Text(_) | Part::Secret | Part::Setting(_) => true,
-            // Digests have a fixed length.
-            Part::Of(Transform::Sha256(_) | Transform::Sha1, _) => true,
+            // Digests have a fixed length; what is digested has ends of its own.
+            Part::Of(Transform::Sha256(_) | Transform::Sha1, inner) => {
+                clear(inner, unit).map_err(|_| index)?;
+                true
+            }
+            // Quotes and backslashes inside are escaped, so that the quotes around it are found
+            // from either side, unless a backslash stands before it.
+            Part::Of(Transform::JsonString, _) => follows_text(parts, index),
+            // RFC 3339 says itself where it begins and ends.
+            Part::Timestamp if unit == Some(Unit::Rfc3339) => true,
             Part::Timestamp => ends(parts, index, digits_or_time(unit)),
+            // verify refuses URLs with control characters.
+            Part::Url | Part::UrlBase | Part::PathAndQuery | Part::Path => {
+                ends_at_line(parts, index)
+            }
             Part::Header(slot) | Part::Value(slot) => is_token(slot) && ends(parts, index, Token),
             // RFC 9110 §9.1: a token of letters.
             Part::Method => ends(parts, index, Token),
@@ -115,6 +127,23 @@ fn ends(parts: &[&Part], index: usize, bytes: Bytes) -> bool {
     let after = parts.get(index.saturating_add(1));
     let after = after.is_none() || other(text(after).and_then(<[u8]>::first).copied());
     before && after
+}
+
+/// Whether a part stands at the beginning or behind fixed text that does not end in a backslash.
+fn follows_text(parts: &[&Part], index: usize) -> bool {
+    match index.checked_sub(1).map(|index| parts.get(index)) {
+        None => true,
+        Some(Some(Part::Text(text))) => !text.is_empty() && !text.ends_with('\\'),
+        _ => false,
+    }
+}
+
+/// Whether fixed text that begins with a control character, such as a line end, follows.
+fn ends_at_line(parts: &[&Part], index: usize) -> bool {
+    match parts.get(index.saturating_add(1)) {
+        Some(Part::Text(text)) => text.starts_with(|c: char| c.is_ascii_control()),
+        _ => false,
+    }
 }
 
 fn is_token(slot: &Slot) -> bool {

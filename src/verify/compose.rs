@@ -102,7 +102,9 @@ impl Composer<'_, '_> {
                 out.extend_from_slice(method.as_bytes());
             }
             Part::Url | Part::UrlBase | Part::PathAndQuery | Part::Path => {
-                let url = cut_url(request.url()?, part).ok_or(Malformed::Target)?;
+                let url = cut_url(request.url()?, part)
+                    .filter(|url| !url.bytes().any(|byte| byte.is_ascii_control()))
+                    .ok_or(Malformed::Target)?;
                 out.extend_from_slice(url.as_bytes());
             }
             Part::SortedQuery | Part::SortedForm => self.write_sorted(part, out)?,

@@ -26,9 +26,15 @@ mod body_cd;
 mod body_eg;
 mod body_hl;
 mod body_mo;
+mod body_odd;
 mod body_pr;
 mod body_st;
 mod body_ux;
+mod derived;
+#[cfg(feature = "keyed-hash")]
+mod keyed_hash;
+#[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
+mod keyed_hash_fields;
 #[cfg(feature = "ecdsa")]
 mod public_ecdsa;
 #[cfg(feature = "ed25519")]
@@ -38,6 +44,8 @@ mod public_rsa;
 mod shared;
 mod stamped_a_k;
 mod stamped_l_z;
+mod stamped_last;
+mod stamped_odd;
 mod standard;
 mod standard_named;
 mod timed;
@@ -49,9 +57,15 @@ pub use body_cd::*;
 pub use body_eg::*;
 pub use body_hl::*;
 pub use body_mo::*;
+pub use body_odd::*;
 pub use body_pr::*;
 pub use body_st::*;
 pub use body_ux::*;
+pub use derived::*;
+#[cfg(feature = "keyed-hash")]
+pub use keyed_hash::*;
+#[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
+pub use keyed_hash_fields::*;
 #[cfg(feature = "ecdsa")]
 pub use public_ecdsa::*;
 #[cfg(feature = "ed25519")]
@@ -61,6 +75,8 @@ pub use public_rsa::*;
 pub use shared::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
+pub use stamped_last::*;
+pub use stamped_odd::*;
 pub use standard::*;
 pub use standard_named::*;
 pub use timed::*;
@@ -80,11 +96,19 @@ const FILES: &[&[&Scheme]] = &[
     body_pr::ROWS,
     body_st::ROWS,
     body_ux::ROWS,
+    body_odd::ROWS,
+    derived::ROWS,
     token::ROWS,
     standard_named::ROWS,
     stamped_a_k::ROWS,
     stamped_l_z::ROWS,
+    stamped_last::ROWS,
+    stamped_odd::ROWS,
     shared::ROWS,
+    #[cfg(feature = "keyed-hash")]
+    keyed_hash::ROWS,
+    #[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
+    keyed_hash_fields::ROWS,
     #[cfg(feature = "ed25519")]
     public_ed25519::ROWS,
     #[cfg(feature = "ecdsa")]
