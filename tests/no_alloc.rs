@@ -12,15 +12,40 @@ mod common;
 
 use hookproof::{
     Secret, Secrets,
-    scheme::{self, Stamp},
+    headers::RequestTarget,
+    scheme::{self, KeySource, Part, Scheme, Slot, Stamp},
     testing::Signer,
 };
 use time::macros::datetime;
+
+/// Whether a scheme signs bytes of the request in a row; the others are put together in memory.
+fn is_plain(scheme: &Scheme) -> bool {
+    let plain = |part: &Part| {
+        matches!(
+            part,
+            Part::Text(_)
+                | Part::Timestamp
+                | Part::Header(_)
+                | Part::Body
+                | Part::Method
+                | Part::Url
+        )
+    };
+    let mut contents = scheme.contents();
+    let header = |slot: Slot| slot.is_header();
+    contents.next().unwrap().iter().all(plain)
+        && contents.next().is_none()
+        && scheme.signature_slot().is_some_and(header)
+        && !matches!(scheme.key_source(), KeySource::Url(..))
+}
 
 #[test]
 fn verify_does_not_allocate() {
     let now = datetime!(2027-01-15 08:00 UTC);
     for scheme in scheme::ALL {
+        if !is_plain(scheme) {
+            continue;
+        }
         // Numbers of thousands of bits live on the heap.
         if format!("{:?}", scheme.mac()).starts_with("Rsa") {
             continue;
@@ -55,6 +80,7 @@ fn verify_does_not_allocate() {
             accepted &= hookproof::verify(&good.body, &good, &secrets, now).is_ok();
             #[cfg(feature = "http")]
             {
+                let map = RequestTarget::new(&map, &good.method, &good.url);
                 accepted &= hookproof::verify(&good.body, &map, &secrets, now).is_ok();
             }
             refused = hookproof::verify(b"{}x", &good.headers, &secrets, now).is_err();

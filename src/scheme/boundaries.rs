@@ -48,6 +48,8 @@ fn flatten(parts: &'static [Part], flat: &mut Vec<&'static Part>) {
     for part in parts {
         match part {
             Part::Of(Transform::Join, inner) => flatten(inner, flat),
+            // Fixed text at both ends tells whether the group is there.
+            Part::IfPresent(inner @ [Part::Text(_), .., Part::Text(_)]) => flatten(inner, flat),
             Part::Require(_) => {}
             part => flat.push(part),
         }
@@ -72,11 +74,16 @@ fn composed(parts: &[&Part], unit: Option<Unit>) -> Result<(), usize> {
             // RFC 3339 says itself where it begins and ends.
             Part::Timestamp if unit == Some(Unit::Rfc3339) => true,
             Part::Timestamp => ends(parts, index, digits_or_time(unit)),
-            // verify refuses URLs with control characters.
-            Part::Url | Part::UrlBase | Part::PathAndQuery | Part::Path => {
-                ends_at_line(parts, index)
+            Part::Header(slot) | Part::Value(slot) => {
+                bytes_of(slot).is_some_and(|bytes| ends(parts, index, bytes))
             }
-            Part::Header(slot) | Part::Value(slot) => is_token(slot) && ends(parts, index, Token),
+            Part::Of(Transform::LowerCase, [Part::Value(slot)]) => {
+                bytes_of(slot).is_some_and(|bytes| ends(parts, index, bytes))
+            }
+            // No control characters are in them (RFC 9110 §5.5, RFC 3986).
+            Part::Url | Part::UrlBase | Part::PathAndQuery | Part::Path => {
+                ends(parts, index, Visible)
+            }
             // RFC 9110 §9.1: a token of letters.
             Part::Method => ends(parts, index, Token),
             Part::Of(Transform::Crc32, _) => ends(parts, index, Digits),
@@ -98,8 +105,19 @@ enum Bytes {
     Digits,
     Time,
     Token,
+    Visible,
+    Line,
 }
-use Bytes::{Digits, Time, Token};
+use Bytes::{Digits, Line, Time, Token, Visible};
+
+fn bytes_of(slot: &Slot) -> Option<Bytes> {
+    match slot.value_shape() {
+        Shape::Token => Some(Token),
+        Shape::Visible => Some(Visible),
+        Shape::Line => Some(Line),
+        Shape::Any => None,
+    }
+}
 
 fn digits_or_time(unit: Option<Unit>) -> Bytes {
     match unit {
@@ -116,6 +134,8 @@ fn ends(parts: &[&Part], index: usize, bytes: Bytes) -> bool {
             Digits => !byte.is_ascii_digit(),
             Time => !byte.is_ascii_alphanumeric() && !b":.+-".contains(&byte),
             Token => !byte.is_ascii_alphanumeric() && !b"+/=_-".contains(&byte),
+            Visible => !byte.is_ascii_graphic(),
+            Line => byte.is_ascii_control(),
         })
     };
     let text = |part: Option<&&Part>| match part {
@@ -134,14 +154,6 @@ fn follows_text(parts: &[&Part], index: usize) -> bool {
     match index.checked_sub(1).map(|index| parts.get(index)) {
         None => true,
         Some(Some(Part::Text(text))) => !text.is_empty() && !text.ends_with('\\'),
-        _ => false,
-    }
-}
-
-/// Whether fixed text that begins with a control character, such as a line end, follows.
-fn ends_at_line(parts: &[&Part], index: usize) -> bool {
-    match parts.get(index.saturating_add(1)) {
-        Some(Part::Text(text)) => text.starts_with(|c: char| c.is_ascii_control()),
         _ => false,
     }
 }

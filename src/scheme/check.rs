@@ -167,9 +167,16 @@ impl Scheme {
     }
 
     fn with_signed_timestamp(&self) -> Result<&Self, SchemeError> {
+        // A signed header may hold it without being named as the timestamp.
+        let listed = |part: &Part| match (&self.timestamp, part) {
+            (Some((Stamp::Slot(slot), _)), Part::Require(Condition::Listed(_, name))) => {
+                slot.is_header() && slot.name().eq_ignore_ascii_case(name)
+            }
+            _ => false,
+        };
         let signed = self
             .contents()
-            .all(|parts| holds(parts, &Part::is_timestamp));
+            .all(|parts| holds(parts, &|part| part.is_timestamp() || listed(part)));
         let body = self.contents().all(|parts| holds(parts, &Part::is_body));
         match self.timestamp {
             None if signed => Err(SchemeError::NoTimestamp),

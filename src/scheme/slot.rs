@@ -21,6 +21,10 @@ pub enum Shape {
     /// Needed where a provider joins parts without a separator, so that the parts cannot be cut
     /// at another place under the same signature.
     Token,
+    /// Any byte but control characters: a value that ends with its line.
+    Line,
+    /// Anything. The default of values that are not in headers.
+    Any,
 }
 
 impl Shape {
@@ -30,6 +34,8 @@ impl Shape {
             Shape::Token => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
             }
+            Shape::Line => !byte.is_ascii_control(),
+            Shape::Any => true,
         }
     }
 }
@@ -115,7 +121,10 @@ impl Slot {
             lead: Lead::Exact,
             after: None,
             inside: None,
-            shape: Shape::Visible,
+            shape: match place {
+                Place::Header => Shape::Visible,
+                _ => Shape::Any,
+            },
         }
     }
 
@@ -279,17 +288,18 @@ impl Slot {
         self.shape
     }
 
-    pub(crate) fn is_token(&self) -> bool {
-        self.shape == Shape::Token
-    }
-
     pub(crate) fn fits(&self, value: &[u8]) -> bool {
         // Each shape has a loop of its own: to ask for it inside would keep bytes from being
         // judged 16 at once.
+        match self.shape {
+            Shape::Any => return true,
+            Shape::Line => return value.iter().all(|&byte| Shape::Line.allows(byte)),
+            Shape::Visible | Shape::Token => {}
+        }
         !value.is_empty()
             && match self.shape {
                 Shape::Visible => !any(value, |byte| !Shape::Visible.allows(byte)),
-                Shape::Token => !any(value, |byte| !Shape::Token.allows(byte)),
+                _ => !any(value, |byte| !Shape::Token.allows(byte)),
             }
     }
 

@@ -101,13 +101,20 @@ pub fn carries(request: &Request, slot: &Slot) -> bool {
     }
 }
 
-/// Whether the request meets what one of the scheme's contents requires of its headers: how a row
+/// Whether the request meets what one of the scheme's contents requires: how a row
 /// is chosen among those of one provider, as an application does by its configuration.
 pub fn is_meant(request: &Request, scheme: &Scheme) -> bool {
     scheme.contents().any(|parts| {
         parts.iter().all(|part| match part {
+            Part::Require(Condition::Equals(slot, value)) if slot.place() == Place::Json => {
+                let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+                body.pointer(slot.name()).and_then(Value::as_str) == Some(value)
+            }
             Part::Require(Condition::Equals(slot, value)) if slot.is_header() => {
-                request.headers.lookup(slot.name()) == Lookup::One(value.as_bytes())
+                match request.headers.lookup(slot.name()) {
+                    Lookup::One(own) => slot.single(own) == Some(value.as_bytes()),
+                    _ => false,
+                }
             }
             _ => true,
         })

@@ -30,6 +30,8 @@ mod body_odd;
 mod body_pr;
 mod body_st;
 mod body_ux;
+#[cfg(feature = "rsa")]
+mod certificates;
 mod derived;
 #[cfg(feature = "keyed-hash")]
 mod keyed_hash;
@@ -42,12 +44,14 @@ mod public_ed25519;
 #[cfg(feature = "rsa")]
 mod public_rsa;
 mod shared;
+mod sorted;
 mod stamped_a_k;
 mod stamped_l_z;
 mod stamped_last;
 mod stamped_odd;
 mod standard;
 mod standard_named;
+mod target;
 mod timed;
 mod token;
 
@@ -61,6 +65,8 @@ pub use body_odd::*;
 pub use body_pr::*;
 pub use body_st::*;
 pub use body_ux::*;
+#[cfg(feature = "rsa")]
+pub use certificates::*;
 pub use derived::*;
 #[cfg(feature = "keyed-hash")]
 pub use keyed_hash::*;
@@ -73,12 +79,14 @@ pub use public_ed25519::*;
 #[cfg(feature = "rsa")]
 pub use public_rsa::*;
 pub use shared::*;
+pub use sorted::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
 pub use stamped_last::*;
 pub use stamped_odd::*;
 pub use standard::*;
 pub use standard_named::*;
+pub use target::*;
 pub use timed::*;
 pub use token::*;
 
@@ -105,6 +113,10 @@ const FILES: &[&[&Scheme]] = &[
     stamped_last::ROWS,
     stamped_odd::ROWS,
     shared::ROWS,
+    target::ROWS,
+    sorted::ROWS,
+    #[cfg(feature = "rsa")]
+    certificates::ROWS,
     #[cfg(feature = "keyed-hash")]
     keyed_hash::ROWS,
     #[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
