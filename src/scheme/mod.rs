@@ -350,7 +350,7 @@ impl Scheme {
     pub(crate) fn is_plain(&self) -> bool {
         let header = |slot: &Slot| slot.is_header() && slot.inner_pointer().is_none();
         let stamp = match &self.timestamp {
-            Some((Stamp::Slot(slot), _)) => header(slot) && self.earliest == 0,
+            Some((Stamp::Slot(slot), _)) => header(slot),
             _ => true,
         };
         stamp
