@@ -161,3 +161,51 @@ fn follows_text(parts: &[&Part], index: usize) -> bool {
 fn is_token(slot: &Slot) -> bool {
     slot.value_shape() == Shape::Token
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::Encoding;
+
+    const LINE: &[Part] = &[Part::Text("\n")];
+
+    fn cut(parts: &'static [Part], unit: Unit) -> Result<(), usize> {
+        clear(parts, Some(unit))
+    }
+
+    #[test]
+    fn a_date_ends_by_itself_and_digits_do_not() {
+        const BOTH: &[Part] = &[
+            Part::Of(Transform::PhpEscapes, &[Part::Body]),
+            Part::Timestamp,
+        ];
+        assert_eq!(cut(BOTH, Unit::Rfc3339), Ok(()));
+        assert_eq!(cut(BOTH, Unit::Seconds), Err(1));
+    }
+
+    #[test]
+    fn what_is_digested_is_judged_too() {
+        const CLEAR: &[Part] = &[Part::Of(
+            Transform::Sha256(Encoding::Plain),
+            &[Part::Timestamp, Part::Text("."), Part::Body],
+        )];
+        const UNCLEAR: &[Part] = &[
+            Part::Of(Transform::Join, LINE),
+            Part::Of(
+                Transform::Sha256(Encoding::Plain),
+                &[Part::Timestamp, Part::Body],
+            ),
+        ];
+        assert_eq!(cut(CLEAR, Unit::Seconds), Ok(()));
+        assert_eq!(cut(UNCLEAR, Unit::Seconds), Err(1));
+    }
+
+    #[test]
+    fn json_strings_end_by_themselves_behind_text_without_a_backslash() {
+        const STRING: Part = Part::Of(Transform::JsonString, &[Part::Body]);
+        const BEHIND_TEXT: &[Part] = &[Part::Text(":"), STRING, Part::Text(","), STRING];
+        const BEHIND_BACKSLASH: &[Part] = &[STRING, Part::Text("\\"), STRING, STRING];
+        assert_eq!(cut(BEHIND_TEXT, Unit::Seconds), Ok(()));
+        assert_eq!(cut(BEHIND_BACKSLASH, Unit::Seconds), Err(3));
+    }
+}
