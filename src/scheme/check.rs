@@ -44,6 +44,13 @@ pub enum SchemeError {
     /// A JSON pointer that does not begin with `/`.
     #[error("a JSON pointer of the scheme does not begin with a slash")]
     Pointer,
+    /// The rule given to [`Scheme::http_signature`], or its scheme, cannot be kept.
+    #[cfg(feature = "http-signatures")]
+    #[error("the scheme's HTTP signature cannot be used: {0}")]
+    HttpSignature(
+        /// What is wrong.
+        &'static str,
+    ),
     /// The scheme needs a cargo feature that is not enabled.
     #[error("the scheme needs the cargo feature `{0}`")]
     NeedsFeature(
@@ -78,6 +85,11 @@ impl Scheme {
         names.extend(self.document);
         if !names.into_iter().all(visible) {
             return Err(SchemeError::Name);
+        }
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.http_signature {
+            self.check_http_signature(rule)?;
+            return self.with_sound_pointers();
         }
         let token = self.mac == Mac::Token;
         let clear = matches!(self.encoding, Encoding::Plain | Encoding::Base64);

@@ -8,7 +8,7 @@ use crate::scheme::{Encoding, Transform};
 pub(crate) fn apply(transform: Transform, bytes: Vec<u8>) -> Option<Vec<u8>> {
     Some(match transform {
         Transform::Join => bytes,
-        Transform::Sha256(encoding) => encode(encoding, &Sha256::digest(&bytes))?,
+        Transform::Sha256(encoding) => encode(encoding, &Sha256::digest(&bytes)),
         #[cfg(feature = "sha1")]
         Transform::Sha1 => sha1::Sha1::digest(&bytes).to_vec(),
         #[cfg(feature = "crc32")]
@@ -33,15 +33,19 @@ pub(crate) fn apply(transform: Transform, bytes: Vec<u8>) -> Option<Vec<u8>> {
     })
 }
 
-fn encode(encoding: Encoding, digest: &[u8]) -> Option<Vec<u8>> {
-    use base64::{Engine as _, engine::general_purpose::STANDARD};
-    Some(match encoding {
-        Encoding::Plain => digest.to_vec(),
-        Encoding::Hex | Encoding::LowerHex => lower_hex(digest).into_bytes(),
-        Encoding::Base64 => STANDARD.encode(digest).into_bytes(),
-        Encoding::Base64Url => base64url(digest).into_bytes(),
-        Encoding::HexInBase64 | Encoding::PercentBase64 => return None,
-    })
+/// Writes a signature or digest as text; [`Encoding::Plain`] is the bytes themselves.
+pub(crate) fn encode(encoding: Encoding, bytes: &[u8]) -> Vec<u8> {
+    use base64::{
+        Engine as _,
+        engine::general_purpose::{STANDARD, URL_SAFE},
+    };
+    match encoding {
+        Encoding::Hex | Encoding::LowerHex => lower_hex(bytes).into_bytes(),
+        Encoding::Base64 => STANDARD.encode(bytes).into_bytes(),
+        Encoding::Base64Url | Encoding::PercentBase64 => URL_SAFE.encode(bytes).into_bytes(),
+        Encoding::HexInBase64 => STANDARD.encode(lower_hex(bytes)).into_bytes(),
+        Encoding::Plain => bytes.to_vec(),
+    }
 }
 
 pub(crate) fn lower_hex(bytes: &[u8]) -> String {

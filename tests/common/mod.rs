@@ -17,7 +17,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
     Rejection, RejectionKind, Secret, Secrets,
     headers::{Headers, Lookup, RequestTarget},
-    scheme::{Condition, Part, Place, Scheme, SecretFormat, Slot, Stamp, Unit},
+    scheme::{Condition, KeySource, Part, Place, Scheme, SecretFormat, Slot, Stamp, Unit},
 };
 use serde_json::{Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -82,6 +82,30 @@ fn octets(value: &Value) -> Vec<u8> {
         .map(|c| u8::try_from(u32::from(c)).ok())
         .collect();
     bytes.unwrap_or_else(|| text.as_bytes().to_vec())
+}
+
+/// Whether a scheme signs anything but bytes of the request in a row, or is signed elsewhere than
+/// in a header: what is put together in memory.
+pub fn is_composed(scheme: &Scheme) -> bool {
+    let plain = |part: &Part| {
+        matches!(
+            part,
+            Part::Text(_)
+                | Part::Timestamp
+                | Part::Header(_)
+                | Part::Body
+                | Part::Method
+                | Part::Url
+        )
+    };
+    let header = |slot: Slot| slot.is_header() && slot.inner_pointer().is_none();
+    !scheme.contents().all(|parts| parts.iter().all(plain))
+        || scheme.contents().count() > 1
+        || !scheme.signature_slot().is_none_or(header)
+        || !scheme.key_id_slot().is_none_or(header)
+        || matches!(scheme.key_source(), KeySource::Url(..))
+        || scheme.each_element().is_some()
+        || scheme.json_field().is_some()
 }
 
 /// Whether the request carries something in a slot.

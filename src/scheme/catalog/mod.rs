@@ -33,6 +33,8 @@ mod body_ux;
 #[cfg(feature = "rsa")]
 mod certificates;
 mod derived;
+#[cfg(feature = "http-signatures")]
+mod http_signatures;
 #[cfg(feature = "keyed-hash")]
 mod keyed_hash;
 #[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
@@ -68,6 +70,8 @@ pub use body_ux::*;
 #[cfg(feature = "rsa")]
 pub use certificates::*;
 pub use derived::*;
+#[cfg(feature = "http-signatures")]
+pub use http_signatures::*;
 #[cfg(feature = "keyed-hash")]
 pub use keyed_hash::*;
 #[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
@@ -121,6 +125,8 @@ const FILES: &[&[&Scheme]] = &[
     keyed_hash::ROWS,
     #[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
     keyed_hash_fields::ROWS,
+    #[cfg(feature = "http-signatures")]
+    http_signatures::ROWS,
     #[cfg(feature = "ed25519")]
     public_ed25519::ROWS,
     #[cfg(feature = "ecdsa")]
