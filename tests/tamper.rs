@@ -14,7 +14,7 @@
 mod common;
 
 use hookproof::{
-    Malformed, RejectionKind, Secrets,
+    Malformed, RejectionKind, Secret, Secrets,
     headers::Headers,
     scheme::{self, Encoding, Mac, Part, Scheme, Slot, Stamp, Unit},
     testing::{Signed, Signer},
@@ -31,8 +31,8 @@ fn rows() -> impl Iterator<Item = &'static Scheme> {
     rows.filter(|scheme| !common::is_composed(scheme))
 }
 
-fn secret(scheme: &Scheme) -> String {
-    common::secret(scheme, SECRET)
+fn secret(scheme: &Scheme) -> Secret {
+    common::with_settings(scheme, common::secret(scheme, SECRET))
 }
 
 fn body(scheme: &Scheme) -> Vec<u8> {
@@ -40,7 +40,7 @@ fn body(scheme: &Scheme) -> Vec<u8> {
 }
 
 fn signed(scheme: &'static Scheme, body: &[u8]) -> Signed {
-    let secret = common::signing_secret(scheme, SECRET);
+    let secret = common::with_settings(scheme, common::signing_secret(scheme, SECRET));
     Signer::new(scheme, secret).at(NOW).sign(body).unwrap()
 }
 
@@ -260,6 +260,7 @@ fn any_flipped_bit_of_the_method_or_url_is_rejected() {
 fn wrong_key_and_wrong_scheme_are_rejected() {
     for scheme in rows() {
         let other = common::secret(scheme, "another-secret-of-some-length");
+        let other = common::with_settings(scheme, other);
         let secrets = Secrets::new(scheme, [other]).unwrap();
         let request = signed(scheme, &body(scheme));
         assert!(

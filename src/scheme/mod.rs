@@ -183,7 +183,7 @@ pub enum Encoding {
     Base64Url,
     /// Hexadecimal in lower case only, for providers whose other spellings must be refused.
     LowerHex,
-    /// The base64 of the hexadecimal text.
+    /// The base64 of the hexadecimal text, which is in lower case.
     HexInBase64,
     /// Base64 in either alphabet, which may be percent-encoded on top.
     PercentBase64,
