@@ -1,10 +1,13 @@
 //! Keys and contents with more in them than the secret and the request: text around the secret, or
 //! a text of the account that the application gives beside it.
 
+#[cfg(any(feature = "sha1", feature = "unicode"))]
 use super::over_body;
+#[cfg(feature = "sha1")]
+use crate::scheme::SecretFormat;
 #[cfg(feature = "unicode")]
 use crate::scheme::Transform;
-use crate::scheme::{Encoding, Evidence, IdSource, Mac, Part, Scheme, SecretFormat, Slot, Source};
+use crate::scheme::{Encoding, Evidence, IdSource, Mac, Part, Scheme, Slot, Source};
 
 catalog! {
     /// Clearbit.
