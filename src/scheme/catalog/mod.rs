@@ -36,6 +36,16 @@ mod derived;
 #[cfg(feature = "http-signatures")]
 mod http_signatures;
 #[cfg(feature = "keyed-hash")]
+mod hubspot;
+#[cfg(feature = "jwt")]
+mod jwt;
+#[cfg(all(feature = "jwt", feature = "ecdsa"))]
+mod jwt_ecdsa;
+#[cfg(all(feature = "jwt", feature = "ed25519"))]
+mod jwt_ed25519;
+#[cfg(all(feature = "jwt", feature = "rsa"))]
+mod jwt_rsa;
+#[cfg(feature = "keyed-hash")]
 mod keyed_hash;
 #[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
 mod keyed_hash_fields;
@@ -46,6 +56,7 @@ mod public_ed25519;
 #[cfg(feature = "rsa")]
 mod public_rsa;
 mod shared;
+#[cfg(feature = "form")]
 mod sorted;
 mod stamped_a_k;
 mod stamped_l_z;
@@ -73,6 +84,16 @@ pub use derived::*;
 #[cfg(feature = "http-signatures")]
 pub use http_signatures::*;
 #[cfg(feature = "keyed-hash")]
+pub use hubspot::*;
+#[cfg(feature = "jwt")]
+pub use jwt::*;
+#[cfg(all(feature = "jwt", feature = "ecdsa"))]
+pub use jwt_ecdsa::*;
+#[cfg(all(feature = "jwt", feature = "ed25519"))]
+pub use jwt_ed25519::*;
+#[cfg(all(feature = "jwt", feature = "rsa"))]
+pub use jwt_rsa::*;
+#[cfg(feature = "keyed-hash")]
 pub use keyed_hash::*;
 #[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
 pub use keyed_hash_fields::*;
@@ -83,6 +104,7 @@ pub use public_ed25519::*;
 #[cfg(feature = "rsa")]
 pub use public_rsa::*;
 pub use shared::*;
+#[cfg(feature = "form")]
 pub use sorted::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
@@ -118,6 +140,9 @@ const FILES: &[&[&Scheme]] = &[
     stamped_odd::ROWS,
     shared::ROWS,
     target::ROWS,
+    #[cfg(feature = "keyed-hash")]
+    hubspot::ROWS,
+    #[cfg(feature = "form")]
     sorted::ROWS,
     #[cfg(feature = "rsa")]
     certificates::ROWS,
@@ -127,6 +152,14 @@ const FILES: &[&[&Scheme]] = &[
     keyed_hash_fields::ROWS,
     #[cfg(feature = "http-signatures")]
     http_signatures::ROWS,
+    #[cfg(feature = "jwt")]
+    jwt::ROWS,
+    #[cfg(all(feature = "jwt", feature = "ecdsa"))]
+    jwt_ecdsa::ROWS,
+    #[cfg(all(feature = "jwt", feature = "rsa"))]
+    jwt_rsa::ROWS,
+    #[cfg(all(feature = "jwt", feature = "ed25519"))]
+    jwt_ed25519::ROWS,
     #[cfg(feature = "ed25519")]
     public_ed25519::ROWS,
     #[cfg(feature = "ecdsa")]
