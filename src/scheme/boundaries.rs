@@ -64,7 +64,9 @@ fn composed(parts: &[&Part], unit: Option<Unit>) -> Result<(), usize> {
             // Digests have a fixed length.
             Part::Of(Transform::Sha256(_) | Transform::Sha1, _) => true,
             Part::Timestamp => ends(parts, index, digits_or_time(unit)),
-            Part::Header(slot) | Part::Value(slot) => is_token(slot) && ends(parts, index, Token),
+            Part::Header(slot) | Part::Value(slot) => closed_value(parts, index, slot),
+            // One that is not there ends where it begins.
+            Part::IfPresent([Part::Value(slot)]) => closed_value(parts, index, slot),
             // RFC 9110 §9.1: a token of letters.
             Part::Method => ends(parts, index, Token),
             Part::Of(Transform::Crc32, _) => ends(parts, index, Digits),
@@ -86,8 +88,14 @@ enum Bytes {
     Digits,
     Time,
     Token,
+    Of(Shape),
 }
 use Bytes::{Digits, Time, Token};
+
+/// Whether a value knows its ends: by its shape, and fixed text on each side.
+fn closed_value(parts: &[&Part], index: usize, slot: &Slot) -> bool {
+    slot.is_shaped() && ends(parts, index, Bytes::Of(slot.value_shape()))
+}
 
 fn digits_or_time(unit: Option<Unit>) -> Bytes {
     match unit {
@@ -103,7 +111,8 @@ fn ends(parts: &[&Part], index: usize, bytes: Bytes) -> bool {
         byte.is_some_and(|byte| match bytes {
             Digits => !byte.is_ascii_digit(),
             Time => !byte.is_ascii_alphanumeric() && !b":.+-".contains(&byte),
-            Token => !byte.is_ascii_alphanumeric() && !b"+/=_-".contains(&byte),
+            Token => !Shape::Token.allows(byte),
+            Bytes::Of(shape) => !shape.allows(byte),
         })
     };
     let text = |part: Option<&&Part>| match part {

@@ -21,17 +21,41 @@ pub enum Shape {
     /// Needed where a provider joins parts without a separator, so that the parts cannot be cut
     /// at another place under the same signature.
     Token,
+    /// The same and full stops: names of files and accounts, but no colon or brace.
+    Dotted,
+    /// A date and time of the form `YYYY-MM-DDThh:mm:ss`, with a fraction and a zone or without.
+    ///
+    /// The four digits of the year end a number that stands right before it.
+    DateTime,
 }
 
 impl Shape {
-    fn allows(self, byte: u8) -> bool {
+    /// Whether a value of this shape may hold the byte.
+    pub(super) fn allows(self, byte: u8) -> bool {
         match self {
             Shape::Visible => byte.is_ascii_graphic(),
             Shape::Token => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
             }
+            Shape::Dotted => byte == b'.' || Shape::Token.allows(byte),
+            Shape::DateTime => {
+                byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b':' | b'.' | b'+' | b'Z')
+            }
         }
     }
+}
+
+/// Whether a text begins `YYYY-MM-DDThh:mm:ss`, and goes on as a fraction and a zone may.
+fn is_date_time(value: &[u8]) -> bool {
+    const FORM: &[u8] = b"0000-00-00T00:00:00";
+    let Some((head, tail)) = value.split_at_checked(FORM.len()) else {
+        return false;
+    };
+    let as_form = |(byte, form): (&u8, &u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        other => byte == other,
+    };
+    head.iter().zip(FORM).all(as_form) && !tail.first().is_some_and(u8::is_ascii_digit)
 }
 
 /// The part of a request that a [`Slot`] looks into.
@@ -279,8 +303,9 @@ impl Slot {
         self.shape
     }
 
-    pub(crate) fn is_token(&self) -> bool {
-        self.shape == Shape::Token
+    /// Whether a value that is put together with others may only be of a certain form.
+    pub(crate) fn is_shaped(&self) -> bool {
+        self.shape != Shape::Visible
     }
 
     pub(crate) fn fits(&self, value: &[u8]) -> bool {
@@ -290,6 +315,10 @@ impl Slot {
             && match self.shape {
                 Shape::Visible => !any(value, |byte| !Shape::Visible.allows(byte)),
                 Shape::Token => !any(value, |byte| !Shape::Token.allows(byte)),
+                Shape::Dotted => !any(value, |byte| !Shape::Dotted.allows(byte)),
+                Shape::DateTime => {
+                    is_date_time(value) && !any(value, |byte| !Shape::DateTime.allows(byte))
+                }
             }
     }
 
@@ -417,7 +446,11 @@ fn behind_word<'h>(item: &'h [u8], word: &[u8], lead: Lead) -> Option<&'h [u8]> 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
 mod tests {
     use super::*;
 
@@ -447,6 +480,32 @@ mod tests {
                 assert!(!visible.fits(&value), "{length} {place}");
             }
         }
+    }
+
+    #[test]
+    fn a_date_has_four_digits_of_a_year_and_nothing_before_them() {
+        let date = Slot::json("/at").shape(Shape::DateTime);
+        for good in [
+            "2026-01-01T00:00:00",
+            "2026-01-01T00:00:00.284816",
+            "2026-01-01T00:00:00.634Z",
+            "2026-01-01T00:00:00+02:00",
+        ] {
+            assert!(date.fits(good.as_bytes()), "{good}");
+            // A digit moved from or to a number that stands before it.
+            assert!(!date.fits(&good.as_bytes()[1..]), "{good}");
+            assert!(!date.fits(&[b"0", good.as_bytes()].concat()), "{good}");
+        }
+        for other in [
+            "",
+            "2026-01-01",
+            "2026-01-01T00:00:000",
+            "2026-01-01T00:00:00 x",
+        ] {
+            assert!(!date.fits(other.as_bytes()), "{other}");
+        }
+        let dotted = Slot::json("/file").shape(Shape::Dotted);
+        assert!(dotted.fits(b"report_batch_3.csv") && !dotted.fits(b"a:b"));
     }
 
     #[test]

@@ -4,7 +4,9 @@ use time::OffsetDateTime;
 
 use crate::{
     headers::Headers as _,
-    scheme::{Condition, HeaderList, KeySource, Mac, Part, Place, Scheme, Slot, Stamp, walk},
+    scheme::{
+        Condition, HeaderList, KeySource, Mac, Part, Place, Scheme, Shape, Slot, Stamp, walk,
+    },
     secrets::{Key, Secret, SecretFault},
     verify::{Composer, Purpose, Reader, Request, lower_hex},
 };
@@ -13,6 +15,14 @@ use super::{SignError, Signed, json, text};
 
 /// What a value is that nobody gave.
 const FILLER: &str = "test-1";
+
+/// The same in the shape that a slot asks for.
+fn filler(slot: &Slot) -> String {
+    match slot.value_shape() {
+        Shape::DateTime => "1970-01-01T00:00:00".into(),
+        _ => FILLER.into(),
+    }
+}
 
 pub(super) fn sign(
     scheme: &'static Scheme,
@@ -83,7 +93,7 @@ impl Draft<'_> {
                 lower_hex(&Sha256::digest(&self.signed.body))
             };
             walk(parts, &mut |part| match part {
-                Part::Header(slot) | Part::Value(slot) => wanted.push((*slot, FILLER.into())),
+                Part::Header(slot) | Part::Value(slot) => wanted.push((*slot, filler(slot))),
                 Part::JsonText(pointer) => wanted.push((Slot::json(pointer), FILLER.into())),
                 Part::HeaderList(list) => lists.push(*list),
                 Part::Require(Condition::Equals(slot, value)) => {
