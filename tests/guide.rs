@@ -1,14 +1,22 @@
 //! The provider guide is made from the rows. `HOOKPROOF_WRITE_GUIDE=1 cargo test --all-features
 //! --test guide` writes it anew.
-#![cfg(all(feature = "json", feature = "sha1"))]
+#![cfg(all(
+    feature = "json",
+    feature = "sha1",
+    feature = "keyed-hash",
+    feature = "ed25519",
+    feature = "ecdsa",
+    feature = "rsa",
+    feature = "form"
+))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
 
 use std::fmt::Write as _;
 
 use hookproof::scheme::{
-    self, Encoding, Evidence, IdSource, Mac, Part, Scheme, SecretFormat, Slot, Source, Stability,
-    Stamp, Unit,
+    self, Encoding, Evidence, Hash, IdSource, KeySource, Mac, Part, Place, Scheme, SecretFormat,
+    Slot, Source, Stability, Stamp, Transform, Unit,
 };
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/schemes.md");
@@ -47,7 +55,36 @@ fn guide() -> String {
     for scheme in scheme::ALL {
         section(&mut out, scheme);
     }
+    unverified(&mut out);
     out
+}
+
+fn unverified(out: &mut String) {
+    out.push_str(
+        "\n## Nothing to verify\n\nDeliveries of these carry nothing that proves who sent them, so there is no row. \
+         Whoever knows the\naddress can write such a request: take it as a hint, and ask the sender's API.\n\n\
+         | sender | why | instead | source |\n|---|---|---|---|\n",
+    );
+    for sender in scheme::UNVERIFIED {
+        let (provider, why, instead) = (sender.provider, sender.why, sender.instead);
+        let docs = match sender.docs {
+            "" => String::new(),
+            docs => format!("<{docs}>"),
+        };
+        writeln!(out, "| `{provider}` | {why} | {instead} | {docs} |").unwrap();
+    }
+}
+
+/// What needs a row is no longer without one.
+#[test]
+fn nobody_has_both_a_row_and_a_reason_for_none() {
+    assert!(!scheme::UNVERIFIED.is_empty());
+    for sender in scheme::UNVERIFIED {
+        let provider = sender.provider;
+        let known = |row: &&Scheme| row.name() == provider || row.provider() == provider;
+        assert!(!scheme::ALL.iter().any(known), "{provider}");
+        assert!(!sender.why.is_empty() && !sender.instead.is_empty());
+    }
 }
 
 fn section(out: &mut String, scheme: &Scheme) {
@@ -78,16 +115,51 @@ fn section(out: &mut String, scheme: &Scheme) {
     if let Some((ours, other)) = scheme.header_families() {
         line("second header family", format!("`{other}…` for `{ours}…`"));
     }
-    let content: Vec<String> = scheme.parts().iter().map(part).collect();
+    if let Some(field) = scheme.json_field() {
+        line(
+            "the body's JSON",
+            format!("form field `{field}`, or the body itself"),
+        );
+    }
+    if let Some(pointer) = scheme.each_element() {
+        line(
+            "signed one by one",
+            format!("the elements of `{pointer}`; what follows is of each"),
+        );
+    }
+    let content = parts(scheme.parts());
     line(
         "signed",
         if content.is_empty() {
             "nothing".into()
         } else {
-            content.join(" ")
+            content
         },
     );
+    for other in scheme.alternative_contents() {
+        line("or signed", parts(other));
+    }
     line("secret", secret(scheme.secret_format()));
+    if !scheme.key_content().is_empty() {
+        line("key", parts(scheme.key_content()));
+    }
+    for setting in scheme.settings() {
+        line("needs the setting", format!("`{setting}`"));
+    }
+    if let Some(header) = scheme.key_id_header() {
+        line("key named by", format!("header `{header}`, unsigned"));
+    }
+    if let KeySource::ById(place) = scheme.key_source() {
+        let link = place.starts_with("https://");
+        line(
+            "keys",
+            if link {
+                format!("<{place}>")
+            } else {
+                place.into()
+            },
+        );
+    }
     if let Some((stamp, unit)) = scheme.timestamp_source() {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
@@ -109,7 +181,8 @@ fn section(out: &mut String, scheme: &Scheme) {
         let at = match source {
             Source::Header(name) => format!("header `{name}`"),
             Source::Json(pointer) => format!("`{pointer}` in the body"),
-            _ => "?".into(),
+            Source::Value(slot) => place(slot),
+            _ => panic!("a new source needs a name here"),
         };
         line("event type", format!("{at}, {signed}"));
     }
@@ -142,8 +215,23 @@ fn section(out: &mut String, scheme: &Scheme) {
 fn mac(mac: Mac) -> &'static str {
     match mac {
         Mac::HmacSha256 => "HMAC-SHA-256",
+        Mac::HmacSha384 => "HMAC-SHA-384",
         Mac::HmacSha512 => "HMAC-SHA-512",
         Mac::HmacSha1 => "HMAC-SHA-1",
+        Mac::Hash(Hash::Sha256) => "SHA-256 with the secret",
+        Mac::Hash(Hash::Sha384) => "SHA-384 with the secret",
+        Mac::Hash(Hash::Sha512) => "SHA-512 with the secret",
+        Mac::Hash(Hash::Sha1) => "SHA-1 with the secret",
+        Mac::Hash(Hash::Md5) => "MD5 with the secret",
+        Mac::Hash(Hash::Keccak256) => "Keccak-256 with the secret",
+        Mac::Ed25519 => "Ed25519",
+        Mac::EcdsaP256Sha256Der => "ECDSA P-256, SHA-256, DER",
+        Mac::EcdsaP256Sha256Raw => "ECDSA P-256, SHA-256, `r`, `s`",
+        Mac::EcdsaP256Sha1Der => "ECDSA P-256, SHA-1, DER",
+        Mac::RsaSha256 => "RSA PKCS #1 v1.5, SHA-256",
+        Mac::RsaSha512 => "RSA PKCS #1 v1.5, SHA-512",
+        Mac::RsaSha1 => "RSA PKCS #1 v1.5, SHA-1",
+        Mac::RsaPssSha512 => "RSA PSS, SHA-512",
         Mac::Token => "token",
         _ => panic!("a new algorithm needs a name here"),
     }
@@ -160,30 +248,53 @@ fn encoding(encoding: Encoding) -> &'static str {
 }
 
 fn place(slot: Slot) -> String {
+    let name = slot.name();
+    let value = match slot.place() {
+        Place::Header => format!("header `{name}`"),
+        Place::Query => format!("parameter `{name}` of the URL"),
+        Place::Form => format!("form field `{name}`"),
+        Place::Param => format!("parameter or form field `{name}`"),
+        Place::Json => format!("`{name}` in the body"),
+        Place::Body => "the body".into(),
+        _ => panic!("a new place needs a name here"),
+    };
+    let inside = slot.inner_pointer();
+    let value = match inside {
+        Some(pointer) => format!("`{pointer}` in the JSON in base64 in {value}"),
+        None => value,
+    };
+    let item = match slot.mark() {
+        Some(mark) => format!("`{}…{}…`", slot.fixed_prefix(), char::from(mark)),
+        None => format!("`{}…`", slot.fixed_prefix()),
+    };
     match (slot.separator(), slot.fixed_prefix()) {
-        (None, "") => format!("header `{}`", slot.name()),
-        (None, prefix) => format!("header `{}` after `{prefix}`", slot.name()),
-        (Some(b' '), prefix) => {
-            format!("header `{}`, items `{prefix}…` between blanks", slot.name())
-        }
-        (Some(separator), prefix) => {
-            format!(
-                "header `{}`, items `{prefix}…` between `{}`",
-                slot.name(),
-                char::from(separator)
-            )
+        (None, "") => value,
+        (None, prefix) => format!("{value} after `{prefix}`"),
+        (Some(b' '), _) => format!("{value}, items {item} between blanks"),
+        (Some(separator), _) => {
+            format!("{value}, items {item} between `{}`", char::from(separator))
         }
     }
 }
 
+fn parts(all: &[Part]) -> String {
+    all.iter().map(part).collect::<Vec<_>>().join(" ")
+}
+
 fn part(part: &Part) -> String {
     match part {
-        Part::Text(text) => format!("`\"{text}\"`"),
+        Part::Text(text) => format!("`{text:?}`"),
         Part::Timestamp => "time".into(),
         Part::Header(slot) => format!("`{}`", slot.name()),
         Part::Body => "body".into(),
         Part::Method => "method".into(),
         Part::Url => "URL".into(),
+        Part::Value(slot) => place(*slot),
+        Part::JsonText(pointer) => format!("the text of `{pointer}` in the body"),
+        Part::Secret => "secret".into(),
+        Part::Setting(name) => format!("setting `{name}`"),
+        Part::Of(Transform::Sha1, inner) => format!("SHA-1({})", parts(inner)),
+        Part::IfPresent(inner) => format!("[{}]", parts(inner)),
         _ => panic!("a new part needs a name here"),
     }
 }
@@ -194,6 +305,7 @@ fn secret(format: SecretFormat) -> String {
         SecretFormat::Base64 { prefix: "" } => "base64".into(),
         SecretFormat::Base64 { prefix } => format!("base64 after an optional `{prefix}`"),
         SecretFormat::Hex => "hex".into(),
+        SecretFormat::PublicKey => "a public key, in any spelling".into(),
         _ => panic!("a new format needs a name here"),
     }
 }
@@ -239,6 +351,10 @@ fn id(scheme: &Scheme) -> String {
         IdSource::JsonOrContent(pointer) => format!("`{pointer}` in the body, or content"),
         IdSource::Composite(pointers) => format!("`{}` in the body", pointers.join("`, `")),
         IdSource::Content => "content".into(),
+        IdSource::Values(slots) => {
+            let places: Vec<_> = slots.iter().copied().map(place).collect();
+            places.join(", ")
+        }
         _ => panic!("a new id source needs a name here"),
     }
 }
