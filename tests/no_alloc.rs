@@ -12,7 +12,7 @@ mod common;
 
 use hookproof::{
     Secret, Secrets,
-    scheme::{self, Stamp},
+    scheme::{self, Encoding, Mac, Stamp},
     testing::Signer,
 };
 use time::macros::datetime;
@@ -23,6 +23,11 @@ fn verify_does_not_allocate() {
     for scheme in scheme::ALL {
         // Numbers of thousands of bits live on the heap.
         if format!("{:?}", scheme.mac()).starts_with("Rsa") {
+            continue;
+        }
+        // A content that is put together is a copy, and so is a token of any length in base64.
+        let encoded_token = scheme.mac() == Mac::Token && scheme.encoding() == Encoding::Base64;
+        if encoded_token || !common::reads_in_place(scheme) {
             continue;
         }
         let body = common::body(scheme, now);

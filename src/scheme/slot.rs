@@ -23,6 +23,10 @@ pub enum Shape {
     Token,
     /// The same and full stops: names of files and accounts, but no colon or brace.
     Dotted,
+    /// Digits and nothing else.
+    Digits,
+    /// `true` or `false`.
+    Flag,
     /// A date and time of the form `YYYY-MM-DDThh:mm:ss`, with a fraction and a zone or without.
     ///
     /// The four digits of the year end a number that stands right before it.
@@ -38,6 +42,8 @@ impl Shape {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
             }
             Shape::Dotted => byte == b'.' || Shape::Token.allows(byte),
+            Shape::Digits => byte.is_ascii_digit(),
+            Shape::Flag => byte.is_ascii_lowercase(),
             Shape::DateTime => {
                 byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b':' | b'.' | b'+' | b'Z')
             }
@@ -308,6 +314,16 @@ impl Slot {
         self.shape != Shape::Visible
     }
 
+    /// Whether a value has the form that it must have beside others. An empty word or name ends
+    /// where it begins; an empty number, truth value or date is none.
+    pub(crate) fn fits_beside(&self, value: &[u8]) -> bool {
+        match self.shape {
+            Shape::Visible => true,
+            Shape::Token | Shape::Dotted => value.is_empty() || self.fits(value),
+            Shape::Digits | Shape::Flag | Shape::DateTime => self.fits(value),
+        }
+    }
+
     pub(crate) fn fits(&self, value: &[u8]) -> bool {
         // Each shape has a loop of its own: to ask for it inside would keep bytes from being
         // judged 16 at once.
@@ -316,6 +332,8 @@ impl Slot {
                 Shape::Visible => !any(value, |byte| !Shape::Visible.allows(byte)),
                 Shape::Token => !any(value, |byte| !Shape::Token.allows(byte)),
                 Shape::Dotted => !any(value, |byte| !Shape::Dotted.allows(byte)),
+                Shape::Digits => !any(value, |byte| !byte.is_ascii_digit()),
+                Shape::Flag => matches!(value, b"true" | b"false"),
                 Shape::DateTime => {
                     is_date_time(value) && !any(value, |byte| !Shape::DateTime.allows(byte))
                 }
@@ -506,6 +524,20 @@ mod tests {
         }
         let dotted = Slot::json("/file").shape(Shape::Dotted);
         assert!(dotted.fits(b"report_batch_3.csv") && !dotted.fits(b"a:b"));
+        let digits = Slot::json("/n").shape(Shape::Digits);
+        assert!(digits.fits(b"0120") && !digits.fits(b"-1") && !digits.fits(b"1e3"));
+        let flag = Slot::json("/yes").shape(Shape::Flag);
+        assert!(flag.fits(b"true") && flag.fits(b"false"));
+        assert!(!flag.fits(b"truefalse") && !flag.fits(b"True"));
+        for (slot, empty) in [
+            (dotted, true),
+            (digits, false),
+            (flag, false),
+            (date, false),
+        ] {
+            assert_eq!(slot.fits_beside(b""), empty);
+            assert!(!slot.fits(b""));
+        }
     }
 
     #[test]

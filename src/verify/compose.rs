@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    scheme::{Condition, HeaderList, Part, Shape, Stamp},
+    scheme::{Condition, HeaderList, Part, Stamp},
     secrets::Key,
 };
 
@@ -88,9 +88,7 @@ impl Composer<'_, '_> {
             Part::Header(slot) => out.extend_from_slice(request.reader.header_part(slot)?),
             Part::Value(slot) => {
                 let value = request.single(slot)?.ok_or(Miss::Absent(slot.name()))?;
-                // An empty word or name ends where it begins; an empty date is none.
-                let empty = value.is_empty() && slot.value_shape() != Shape::DateTime;
-                if slot.is_shaped() && !empty && !slot.fits(&value) {
+                if !slot.fits_beside(&value) {
                     return Err(Malformed::Value(slot.name()).into());
                 }
                 out.extend_from_slice(&value);

@@ -191,6 +191,34 @@ pub fn with_settings(scheme: &Scheme, text: String) -> Secret {
     })
 }
 
+/// Whether all that the scheme reads are headers, and all that it signs are bytes of the request as
+/// they stand there.
+pub fn reads_in_place(scheme: &Scheme) -> bool {
+    let header = |slot: &Slot| slot.is_header() && slot.inner_pointer().is_none();
+    let in_place = |part: &Part| {
+        matches!(
+            part,
+            Part::Text(_)
+                | Part::Timestamp
+                | Part::Header(_)
+                | Part::Body
+                | Part::Method
+                | Part::Url
+        )
+    };
+    let stamp = match scheme.timestamp_source() {
+        Some((Stamp::Slot(slot), _)) => header(&slot),
+        _ => true,
+    };
+    stamp
+        && scheme.signature_slot().iter().all(header)
+        && scheme.key_id_slot().iter().all(header)
+        && scheme.parts().iter().all(in_place)
+        && scheme.alternative_contents().is_empty()
+        && scheme.each_element().is_none()
+        && scheme.json_field().is_none()
+}
+
 /// Whether the signature covers what a JSON body means, and not its white space.
 pub fn covers_meaning(scheme: &Scheme) -> bool {
     let _ = scheme;

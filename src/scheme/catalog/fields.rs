@@ -15,10 +15,16 @@ const PSP_REFERENCE: Slot = item("/NotificationRequestItem/pspReference");
 const EVENT_CODE: Slot = item("/NotificationRequestItem/eventCode");
 const SUCCESS: Slot = item("/NotificationRequestItem/success");
 
-/// A number, truth value or word of a Paymob transaction.
+/// A number of a Paymob transaction.
 #[cfg(feature = "form")]
-const fn obj(pointer: &'static str) -> Part {
-    Part::Value(Slot::json(pointer).shape(Shape::Token))
+const fn number(pointer: &'static str) -> Part {
+    Part::Value(Slot::json(pointer).shape(Shape::Digits))
+}
+
+/// A truth value of a Paymob transaction.
+#[cfg(feature = "form")]
+const fn flag(pointer: &'static str) -> Part {
+    Part::Value(Slot::json(pointer).shape(Shape::Flag))
 }
 
 catalog! {
@@ -27,27 +33,27 @@ catalog! {
     pub const PAYMOB: Scheme = Scheme::new("paymob", Mac::HmacSha512)
         .signature(Slot::query("hmac"), Encoding::Hex)
         .content(&[
-            obj("/obj/amount_cents"),
-            // Its form keeps digits from moving between the amount and the year.
+            number("/obj/amount_cents"),
+            // The shapes keep digits from moving between amount and year, and truth values whole.
             Part::Value(Slot::json("/obj/created_at").shape(Shape::DateTime)),
-            obj("/obj/currency"),
-            obj("/obj/error_occured"),
-            obj("/obj/has_parent_transaction"),
-            obj("/obj/id"),
-            obj("/obj/integration_id"),
-            obj("/obj/is_3d_secure"),
-            obj("/obj/is_auth"),
-            obj("/obj/is_capture"),
-            obj("/obj/is_refunded"),
-            obj("/obj/is_standalone_payment"),
-            obj("/obj/is_voided"),
-            obj("/obj/order/id"),
-            obj("/obj/owner"),
-            obj("/obj/pending"),
+            Part::Value(Slot::json("/obj/currency").shape(Shape::Token)),
+            flag("/obj/error_occured"),
+            flag("/obj/has_parent_transaction"),
+            number("/obj/id"),
+            number("/obj/integration_id"),
+            flag("/obj/is_3d_secure"),
+            flag("/obj/is_auth"),
+            flag("/obj/is_capture"),
+            flag("/obj/is_refunded"),
+            flag("/obj/is_standalone_payment"),
+            flag("/obj/is_voided"),
+            number("/obj/order/id"),
+            number("/obj/owner"),
+            flag("/obj/pending"),
             Part::Value(Slot::json("/obj/source_data/pan")),
             Part::Value(Slot::json("/obj/source_data/sub_type")),
             Part::Value(Slot::json("/obj/source_data/type")),
-            obj("/obj/success"),
+            flag("/obj/success"),
         ])
         .ambiguous_boundary(
             "Paymob joins 20 values without separators: digits can be moved between `id` and \
