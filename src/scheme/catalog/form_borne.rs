@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{DAY, TEN_DIGITS};
+use super::TEN_DIGITS;
 use crate::scheme::{Encoding, Evidence, Mac, Part, Scheme, Shape, Slot, Source, Stability, Unit};
 
 #[cfg(feature = "sha1")]
@@ -66,7 +66,7 @@ catalog! {
         )
         .event_type(Source::Json("/event/event_type"))
         .stability(Stability::None)
-        .retry_horizon(DAY)
+        .retry_horizon(super::DAY)
         .docs("https://www.npmjs.com/package/@dropbox/sign", Evidence::OfficialSdk)
         .notes(&[
             "Only time and type are signed: which request was signed by whom is not. Ask Dropbox Sign \
@@ -90,7 +90,7 @@ catalog! {
         .key(&[Part::Of(crate::scheme::Transform::Sha1, &[Part::Secret])])
         .content(&[BT_PAYLOAD])
         .or_content(&[&[BT_PAYLOAD, Part::Text("\n")]])
-        .retry_horizon(DAY)
+        .retry_horizon(super::DAY)
         .docs("https://www.npmjs.com/package/braintree", Evidence::OfficialSdk)
         .notes(&[
             "The secret is the private key of an API key. Every `public_key|signature` pair is tried \
