@@ -2,10 +2,14 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod clock;
+#[cfg(feature = "http-signatures")]
+pub mod content_digest;
 mod event;
 pub mod gate;
 
 pub mod guide;
+#[cfg(feature = "handshake")]
+pub mod handshake;
 pub mod headers;
 #[cfg(feature = "json")]
 mod json;

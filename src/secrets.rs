@@ -23,6 +23,8 @@ pub(crate) use public_key::oid;
 ))]
 pub(crate) use public_key::{from_base64, wrap};
 pub(crate) use secret::decode;
+#[cfg(feature = "handshake")]
+pub(crate) use secret::decode_as;
 pub use secret::{MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault};
 
 use crate::{
@@ -194,8 +196,8 @@ impl Secrets {
     }
 
     /// A ring without keys, for a scheme whose keys are fetched
-    /// ([`Scheme::key_source`]): until keys are [added](Self::add), every delivery is answered
-    /// with [`Rejection::KeyNeeded`](crate::Rejection::KeyNeeded).
+    /// ([`Scheme::key_source`]): until keys are [added](Self::add), every delivery that names its
+    /// key is answered with [`Rejection::KeyNeeded`](crate::Rejection::KeyNeeded).
     ///
     /// # Errors
     ///

@@ -7,16 +7,30 @@
     feature = "ed25519",
     feature = "ecdsa",
     feature = "rsa",
-    feature = "form"
+    feature = "form",
+    feature = "http-signatures"
 ))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
 
+#[cfg(feature = "handshake")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "rows that `check` accepts name their settings"
+)]
+#[path = "guide/handshakes.rs"]
+mod handshakes;
+
+#[path = "guide/words.rs"]
+mod words;
+
 use std::fmt::Write as _;
 
+use words::{parts, place};
+
 use hookproof::scheme::{
-    self, Encoding, Evidence, Hash, IdSource, KeySource, Mac, Part, Place, Scheme, SecretFormat,
-    Slot, Source, Stability, Stamp, Transform, Unit,
+    self, Encoding, Evidence, Hash, IdSource, KeySource, Mac, Scheme, SecretFormat, Source,
+    Stability, Stamp, Unit,
 };
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/schemes.md");
@@ -130,7 +144,9 @@ fn section(out: &mut String, scheme: &Scheme) {
     let content = parts(scheme.parts());
     line(
         "signed",
-        if content.is_empty() {
+        if let Some(covered) = http_signature(scheme) {
+            covered
+        } else if content.is_empty() {
             "nothing".into()
         } else {
             content
@@ -146,8 +162,14 @@ fn section(out: &mut String, scheme: &Scheme) {
     for setting in scheme.settings() {
         line("needs the setting", format!("`{setting}`"));
     }
-    if let Some(header) = scheme.key_id_header() {
-        line("key named by", format!("header `{header}`, unsigned"));
+    if let Some(slot) = scheme.key_id_slot() {
+        line("key named by", format!("{}, unsigned", place(slot)));
+    }
+    if let KeySource::Url(slot, _) = scheme.key_source() {
+        line(
+            "certificate",
+            format!("from the address in {}, if a rule admits it", place(slot)),
+        );
     }
     if let KeySource::ById(place) = scheme.key_source() {
         let link = place.starts_with("https://");
@@ -164,6 +186,7 @@ fn section(out: &mut String, scheme: &Scheme) {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
             Stamp::Json(pointer) => format!("`{pointer}` in the body"),
+            Stamp::Created => "parameter `created` of `Signature-Input`".into(),
             _ => "?".into(),
         };
         line(
@@ -243,60 +266,25 @@ fn encoding(encoding: Encoding) -> &'static str {
         Encoding::Base64 => "base64",
         Encoding::Base64Url => "URL-safe base64",
         Encoding::Plain => "as it is",
+        Encoding::LowerHex => "lower-case hex",
+        Encoding::HexInBase64 => "hex in base64",
+        Encoding::PercentBase64 => "base64 in either alphabet, percent-encoded or not",
         _ => panic!("a new encoding needs a name here"),
     }
 }
 
-fn place(slot: Slot) -> String {
-    let name = slot.name();
-    let value = match slot.place() {
-        Place::Header => format!("header `{name}`"),
-        Place::Query => format!("parameter `{name}` of the URL"),
-        Place::Form => format!("form field `{name}`"),
-        Place::Param => format!("parameter or form field `{name}`"),
-        Place::Json => format!("`{name}` in the body"),
-        Place::Body => "the body".into(),
-        _ => panic!("a new place needs a name here"),
+/// What an HTTP message signature must cover.
+fn http_signature(scheme: &Scheme) -> Option<String> {
+    let rule = scheme.http_signature_rule()?;
+    let body = if rule.covers_body() {
+        ", and `content-digest` with the body that it is of"
+    } else {
+        "; not the body"
     };
-    let inside = slot.inner_pointer();
-    let value = match inside {
-        Some(pointer) => format!("`{pointer}` in the JSON in base64 in {value}"),
-        None => value,
-    };
-    let item = match slot.mark() {
-        Some(mark) => format!("`{}…{}…`", slot.fixed_prefix(), char::from(mark)),
-        None => format!("`{}…`", slot.fixed_prefix()),
-    };
-    match (slot.separator(), slot.fixed_prefix()) {
-        (None, "") => value,
-        (None, prefix) => format!("{value} after `{prefix}`"),
-        (Some(b' '), _) => format!("{value}, items {item} between blanks"),
-        (Some(separator), _) => {
-            format!("{value}, items {item} between `{}`", char::from(separator))
-        }
-    }
-}
-
-fn parts(all: &[Part]) -> String {
-    all.iter().map(part).collect::<Vec<_>>().join(" ")
-}
-
-fn part(part: &Part) -> String {
-    match part {
-        Part::Text(text) => format!("`{text:?}`"),
-        Part::Timestamp => "time".into(),
-        Part::Header(slot) => format!("`{}`", slot.name()),
-        Part::Body => "body".into(),
-        Part::Method => "method".into(),
-        Part::Url => "URL".into(),
-        Part::Value(slot) => place(*slot),
-        Part::JsonText(pointer) => format!("the text of `{pointer}` in the body"),
-        Part::Secret => "secret".into(),
-        Part::Setting(name) => format!("setting `{name}`"),
-        Part::Of(Transform::Sha1, inner) => format!("SHA-1({})", parts(inner)),
-        Part::IfPresent(inner) => format!("[{}]", parts(inner)),
-        _ => panic!("a new part needs a name here"),
-    }
+    Some(format!(
+        "what `Signature-Input` says, at least `{}`{body}",
+        rule.components().join("`, `")
+    ))
 }
 
 fn secret(format: SecretFormat) -> String {
@@ -305,6 +293,9 @@ fn secret(format: SecretFormat) -> String {
         SecretFormat::Base64 { prefix: "" } => "base64".into(),
         SecretFormat::Base64 { prefix } => format!("base64 after an optional `{prefix}`"),
         SecretFormat::Hex => "hex".into(),
+        SecretFormat::TextWithout(starts) => {
+            format!("the text, without `{}` in front", starts.join("` or `"))
+        }
         SecretFormat::PublicKey => "a public key, in any spelling".into(),
         _ => panic!("a new format needs a name here"),
     }
@@ -315,6 +306,8 @@ fn unit(unit: Unit) -> &'static str {
         Unit::Seconds => "seconds",
         Unit::Millis => "milliseconds",
         Unit::Rfc3339 => "RFC 3339",
+        Unit::DateTimeUtc => "RFC 3339 without a zone",
+        Unit::SecondsOrMillis => "seconds or milliseconds",
         _ => panic!("a new unit needs a name here"),
     }
 }

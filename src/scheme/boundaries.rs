@@ -48,6 +48,8 @@ fn flatten(parts: &'static [Part], flat: &mut Vec<&'static Part>) {
     for part in parts {
         match part {
             Part::Of(Transform::Join, inner) => flatten(inner, flat),
+            // Fixed text at both ends tells whether the group is there.
+            Part::IfPresent(inner @ [Part::Text(_), .., Part::Text(_)]) => flatten(inner, flat),
             Part::Require(_) => {}
             part => flat.push(part),
         }
@@ -65,12 +67,17 @@ fn composed(parts: &[&Part], unit: Option<Unit>) -> Result<(), usize> {
             Part::Of(Transform::Sha256(_) | Transform::Sha1, _) => true,
             Part::Timestamp => ends(parts, index, digits_or_time(unit)),
             Part::Header(slot) | Part::Value(slot) => closed_value(parts, index, slot),
+            Part::Of(Transform::LowerCase, [Part::Value(slot)]) => closed_value(parts, index, slot),
             // One that is not there ends where it begins.
             Part::IfPresent([Part::Value(slot)]) => closed_value(parts, index, slot),
+            // No control characters are in them (RFC 9110 §5.5, RFC 3986).
+            Part::Url | Part::UrlBase | Part::PathAndQuery | Part::Path => {
+                ends(parts, index, Of(Shape::Visible))
+            }
             // RFC 9110 §9.1: a token of letters.
-            Part::Method => ends(parts, index, Token),
+            Part::Method => ends(parts, index, Of(Shape::Token)),
             Part::Of(Transform::Crc32, _) => ends(parts, index, Digits),
-            Part::Of(Transform::Base64Url, _) => ends(parts, index, Token),
+            Part::Of(Transform::Base64Url, _) => ends(parts, index, Of(Shape::Token)),
             _ => false,
         };
         if !closed {
@@ -87,14 +94,13 @@ fn composed(parts: &[&Part], unit: Option<Unit>) -> Result<(), usize> {
 enum Bytes {
     Digits,
     Time,
-    Token,
     Of(Shape),
 }
-use Bytes::{Digits, Time, Token};
+use Bytes::{Digits, Of, Time};
 
 /// Whether a value knows its ends: by its shape, and fixed text on each side.
 fn closed_value(parts: &[&Part], index: usize, slot: &Slot) -> bool {
-    slot.is_shaped() && ends(parts, index, Bytes::Of(slot.value_shape()))
+    slot.value_shape() != Shape::Any && ends(parts, index, Of(slot.value_shape()))
 }
 
 fn digits_or_time(unit: Option<Unit>) -> Bytes {
@@ -111,8 +117,7 @@ fn ends(parts: &[&Part], index: usize, bytes: Bytes) -> bool {
         byte.is_some_and(|byte| match bytes {
             Digits => !byte.is_ascii_digit(),
             Time => !byte.is_ascii_alphanumeric() && !b":.+-".contains(&byte),
-            Token => !Shape::Token.allows(byte),
-            Bytes::Of(shape) => !shape.allows(byte),
+            Of(shape) => !shape.allows(byte),
         })
     };
     let text = |part: Option<&&Part>| match part {

@@ -43,6 +43,8 @@ impl Scheme {
             docs: "",
             evidence: Evidence::Own,
             notes: &[],
+            #[cfg(feature = "http-signatures")]
+            http_signature: None,
         }
     }
 

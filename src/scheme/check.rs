@@ -44,6 +44,13 @@ pub enum SchemeError {
     /// A JSON pointer that does not begin with `/`.
     #[error("a JSON pointer of the scheme does not begin with a slash")]
     Pointer,
+    /// The rule given to [`Scheme::http_signature`], or its scheme, cannot be kept.
+    #[cfg(feature = "http-signatures")]
+    #[error("the scheme's HTTP signature cannot be used: {0}")]
+    HttpSignature(
+        /// What is wrong.
+        &'static str,
+    ),
     /// The scheme needs a cargo feature that is not enabled.
     #[error("the scheme needs the cargo feature `{0}`")]
     NeedsFeature(
@@ -78,6 +85,11 @@ impl Scheme {
         names.extend(self.document);
         if !names.into_iter().all(visible) {
             return Err(SchemeError::Name);
+        }
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.http_signature {
+            self.check_http_signature(rule)?;
+            return self.with_sound_pointers();
         }
         let token = self.mac == Mac::Token;
         let clear = matches!(self.encoding, Encoding::Plain | Encoding::Base64);
@@ -167,9 +179,16 @@ impl Scheme {
     }
 
     fn with_signed_timestamp(&self) -> Result<&Self, SchemeError> {
+        // A signed header may hold it without being named as the timestamp.
+        let listed = |part: &Part| match (&self.timestamp, part) {
+            (Some((Stamp::Slot(slot), _)), Part::Require(Condition::Listed(_, name))) => {
+                slot.is_header() && slot.name().eq_ignore_ascii_case(name)
+            }
+            _ => false,
+        };
         let signed = self
             .contents()
-            .all(|parts| holds(parts, &Part::is_timestamp));
+            .all(|parts| holds(parts, &|part| part.is_timestamp() || listed(part)));
         let body = self.contents().all(|parts| holds(parts, &Part::is_body));
         match self.timestamp {
             None if signed => Err(SchemeError::NoTimestamp),

@@ -25,6 +25,9 @@ mod boundaries;
 mod builder;
 pub mod catalog;
 mod check;
+mod detect;
+#[cfg(feature = "http-signatures")]
+mod http_signature;
 mod keys;
 mod part;
 mod slot;
@@ -33,6 +36,13 @@ use std::time::Duration;
 
 pub use catalog::*;
 pub use check::SchemeError;
+pub use detect::detect;
+#[cfg(feature = "http-signatures")]
+pub(crate) use http_signature::{
+    CONTENT_DIGEST, DERIVED, SIGNATURE, SIGNATURE_INPUT, is_field_name,
+};
+#[cfg(feature = "http-signatures")]
+pub use http_signature::{HttpSignature, MAX_COMPONENTS, MAX_LABELS};
 pub use keys::{KeySource, UrlRule};
 pub use part::{Condition, HeaderList, Part, Transform};
 pub(crate) use part::{holds, walk};
@@ -206,6 +216,9 @@ pub enum Stamp {
     Slot(Slot),
     /// In the JSON body, at this pointer (RFC 6901). Needs feature `json`.
     Json(&'static str),
+    /// In the `created` parameter of `Signature-Input`, with [`Scheme::http_signature`].
+    #[cfg(feature = "http-signatures")]
+    Created,
 }
 
 /// A place that a text can be read from.
@@ -329,6 +342,8 @@ pub struct Scheme {
     pub(crate) docs: &'static str,
     pub(crate) evidence: Evidence,
     pub(crate) notes: &'static [&'static str],
+    #[cfg(feature = "http-signatures")]
+    pub(crate) http_signature: Option<&'static HttpSignature>,
 }
 
 impl Scheme {
@@ -424,6 +439,7 @@ impl Scheme {
     pub fn signs_header(&self, name: &str) -> bool {
         self.contents()
             .all(|parts| part::holds(parts, &|part| part.is_header(name)))
+            || self.http_signature_covers(name)
     }
 
     /// Whether the signature covers the value in `slot`, because it is a part of the content or
@@ -444,6 +460,26 @@ impl Scheme {
     fn signs_body(&self) -> bool {
         self.contents()
             .all(|parts| part::holds(parts, &Part::is_body))
+            || self.http_signature_covers("content-digest")
+    }
+
+    /// Whether every HTTP message signature of this scheme covers the component.
+    pub(crate) fn http_signature_covers(&self, component: &str) -> bool {
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.http_signature {
+            return rule.requires(component);
+        }
+        let _ = component;
+        false
+    }
+
+    /// The components that every HTTP message signature of this scheme covers, but for the digest.
+    pub(crate) fn http_signature_components(&self) -> &'static [&'static str] {
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.http_signature {
+            return rule.components();
+        }
+        &[]
     }
 
     /// What the signature covers. See [`Coverage`].

@@ -74,8 +74,10 @@ pub enum Transform {
     JsonString,
     /// `/` as `\/` and all but ASCII as `\uXXXX`, as PHP's `json_encode` writes what is in strings.
     PhpEscapes,
-    /// A URL with its default port written out, or taken away where it is written out.
+    /// A URL without its port, or with the default one where it has none.
     OtherPort,
+    /// A URL in which the escapes of `: / ? @ ! $ ' ( ) * , ;` are decoded.
+    UnescapeUri,
     /// The query of a URL or path escaped as a whole, and the whole as JavaScript's `encodeURI`
     /// does it.
     EncodeUri,
@@ -93,10 +95,14 @@ pub enum Condition {
     EqualsSetting(Slot, &'static str),
     /// The slot is not there.
     Missing(Slot),
-    /// The slot has the SHA-256 of the body, in hexadecimal.
+    /// The slot has the SHA-256 of the body, in lower-case hexadecimal.
     BodySha256(Slot),
+    /// The list of names in the slot, that of a [`Part::HeaderList`], has this header.
+    Listed(Slot, &'static str),
     /// The URL has no query, or an empty one.
     NoQuery,
+    /// The URL has a query.
+    Query,
     /// The body is empty.
     NoBody,
     /// The body is not a form.
@@ -111,7 +117,8 @@ impl Condition {
             Condition::Equals(slot, _)
             | Condition::EqualsSetting(slot, _)
             | Condition::Missing(slot)
-            | Condition::BodySha256(slot) => Some(*slot),
+            | Condition::BodySha256(slot)
+            | Condition::Listed(slot, _) => Some(*slot),
             _ => None,
         }
     }
@@ -148,6 +155,8 @@ impl Part {
             Part::Header(slot) | Part::Value(slot) => {
                 slot.is_header() && slot.name().eq_ignore_ascii_case(name)
             }
+            // What must be listed is in the list of headers that are signed.
+            Part::Require(Condition::Listed(_, listed)) => listed.eq_ignore_ascii_case(name),
             _ => false,
         }
     }

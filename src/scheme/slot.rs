@@ -21,7 +21,7 @@ pub enum Shape {
     /// Needed where a provider joins parts without a separator, so that the parts cannot be cut
     /// at another place under the same signature.
     Token,
-    /// The same and full stops: names of files and accounts, but no colon or brace.
+    /// The same and full stops, or nothing: names of files and accounts, but no colon or brace.
     Dotted,
     /// Digits and nothing else.
     Digits,
@@ -31,6 +31,10 @@ pub enum Shape {
     ///
     /// The four digits of the year end a number that stands right before it.
     DateTime,
+    /// Any byte but control characters: a value that ends with its line.
+    Line,
+    /// Anything. The default of values that are not in headers.
+    Any,
 }
 
 impl Shape {
@@ -47,6 +51,8 @@ impl Shape {
             Shape::DateTime => {
                 byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b':' | b'.' | b'+' | b'Z')
             }
+            Shape::Line => !byte.is_ascii_control(),
+            Shape::Any => true,
         }
     }
 }
@@ -145,7 +151,10 @@ impl Slot {
             lead: Lead::Exact,
             after: None,
             inside: None,
-            shape: Shape::Visible,
+            shape: match place {
+                Place::Header => Shape::Visible,
+                _ => Shape::Any,
+            },
         }
     }
 
@@ -309,35 +318,21 @@ impl Slot {
         self.shape
     }
 
-    /// Whether a value that is put together with others may only be of a certain form.
-    pub(crate) fn is_shaped(&self) -> bool {
-        self.shape != Shape::Visible
-    }
-
-    /// Whether a value has the form that it must have beside others. An empty word or name ends
-    /// where it begins; an empty number, truth value or date is none.
-    pub(crate) fn fits_beside(&self, value: &[u8]) -> bool {
-        match self.shape {
-            Shape::Visible => true,
-            Shape::Token | Shape::Dotted => value.is_empty() || self.fits(value),
-            Shape::Digits | Shape::Flag | Shape::DateTime => self.fits(value),
-        }
-    }
-
     pub(crate) fn fits(&self, value: &[u8]) -> bool {
         // Each shape has a loop of its own: to ask for it inside would keep bytes from being
         // judged 16 at once.
-        !value.is_empty()
-            && match self.shape {
-                Shape::Visible => !any(value, |byte| !Shape::Visible.allows(byte)),
-                Shape::Token => !any(value, |byte| !Shape::Token.allows(byte)),
-                Shape::Dotted => !any(value, |byte| !Shape::Dotted.allows(byte)),
-                Shape::Digits => !any(value, |byte| !byte.is_ascii_digit()),
-                Shape::Flag => matches!(value, b"true" | b"false"),
-                Shape::DateTime => {
-                    is_date_time(value) && !any(value, |byte| !Shape::DateTime.allows(byte))
-                }
+        match self.shape {
+            Shape::Any => true,
+            Shape::Line => value.iter().all(|&byte| Shape::Line.allows(byte)),
+            Shape::Dotted => !any(value, |byte| !Shape::Dotted.allows(byte)),
+            Shape::Flag => matches!(value, b"true" | b"false"),
+            Shape::DateTime => {
+                is_date_time(value) && !any(value, |byte| !Shape::DateTime.allows(byte))
             }
+            Shape::Visible => !value.is_empty() && !any(value, |byte| !Shape::Visible.allows(byte)),
+            Shape::Token => !value.is_empty() && !any(value, |byte| !Shape::Token.allows(byte)),
+            Shape::Digits => !value.is_empty() && !any(value, |byte| !byte.is_ascii_digit()),
+        }
     }
 
     /// Cuts every matching value out of a header value, in order. Never allocates, never panics;
@@ -529,14 +524,14 @@ mod tests {
         let flag = Slot::json("/yes").shape(Shape::Flag);
         assert!(flag.fits(b"true") && flag.fits(b"false"));
         assert!(!flag.fits(b"truefalse") && !flag.fits(b"True"));
+        // A name that is empty ends where it begins; a number, truth value or date is none.
         for (slot, empty) in [
             (dotted, true),
             (digits, false),
             (flag, false),
             (date, false),
         ] {
-            assert_eq!(slot.fits_beside(b""), empty);
-            assert!(!slot.fits(b""));
+            assert_eq!(slot.fits(b""), empty);
         }
     }
 

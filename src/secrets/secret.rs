@@ -82,6 +82,16 @@ impl Secret {
         self
     }
 
+    #[cfg(all(feature = "testing", feature = "http-signatures"))]
+    pub(crate) fn exposed_key_id(&self) -> Option<&str> {
+        self.key_id.as_deref()
+    }
+
+    #[cfg(feature = "handshake")]
+    pub(crate) fn into_bytes(self) -> Zeroizing<Vec<u8>> {
+        self.bytes
+    }
+
     #[cfg(feature = "testing")]
     pub(crate) fn expose(&self) -> &[u8] {
         &self.bytes
@@ -177,22 +187,35 @@ pub enum SecretFault {
 
 /// Turns a secret's text into key bytes, refusing what cannot be one.
 pub(crate) fn decode(scheme: &Scheme, secret: &[u8]) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+    #[cfg(feature = "public-key")]
+    if scheme.mac().is_public_key() && !is_blank(secret)? {
+        return super::public_key::to_spki(scheme.mac(), secret).map(Zeroizing::new);
+    }
+    decode_as(scheme.secret_format(), secret)
+}
+
+/// Secrets may be any bytes; as text they are judged lossily, for their white space only.
+fn is_blank(secret: &[u8]) -> Result<bool, SecretFault> {
     if secret.is_empty() {
         return Err(SecretFault::Empty);
     }
-    // Secrets may be any bytes; as text they are judged lossily, for their white space only.
     let text = Zeroizing::new(String::from_utf8_lossy(secret).into_owned());
-    if text.trim().is_empty() {
+    Ok(text.trim().is_empty())
+}
+
+/// The same for a shared secret, by its format alone.
+pub(crate) fn decode_as(
+    format: SecretFormat,
+    secret: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+    if is_blank(secret)? {
         return Err(SecretFault::Blank);
     }
-    #[cfg(feature = "public-key")]
-    if scheme.mac().is_public_key() {
-        return super::public_key::to_spki(scheme.mac(), secret).map(Zeroizing::new);
-    }
+    let text = Zeroizing::new(String::from_utf8_lossy(secret).into_owned());
     if text.trim().len() != text.len() {
         return Err(SecretFault::Edges);
     }
-    let (key, least) = match scheme.secret_format() {
+    let (key, least) = match format {
         SecretFormat::Text => {
             // `whsec_`, `sk_test_`: what is left when the variable part was not pasted.
             if secret.ends_with(b"_") && secret.len() < MIN_DECODED_KEY {

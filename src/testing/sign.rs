@@ -1,6 +1,8 @@
 //! The exact inverse of [`verify`](crate::verify), from the same scheme data.
 
 mod draft;
+#[cfg(feature = "http-signatures")]
+mod http;
 #[cfg(feature = "json")]
 mod json;
 #[cfg(not(feature = "json"))]
@@ -84,6 +86,10 @@ pub enum SignError {
     /// The body is not of the kind that the scheme signs: no JSON, or no form.
     #[error("the body is not of a kind that the scheme signs")]
     Body,
+    /// The components of an HTTP message signature are not in the request, or not to be read.
+    #[cfg(feature = "http-signatures")]
+    #[error("the components of the HTTP message signature cannot be read")]
+    HttpSignature,
 }
 
 impl Signer {
@@ -137,6 +143,11 @@ impl Signer {
     ///
     /// [`SignError`].
     pub fn sign(&self, body: &[u8]) -> Result<Signed, SignError> {
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.scheme.http_signature_rule() {
+            self.scheme.check().map_err(SignError::Scheme)?;
+            return self.sign_http(rule, body);
+        }
         let signed = Signed {
             headers: self.headers.clone(),
             body: body.to_vec(),

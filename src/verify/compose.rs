@@ -88,7 +88,7 @@ impl Composer<'_, '_> {
             Part::Header(slot) => out.extend_from_slice(request.reader.header_part(slot)?),
             Part::Value(slot) => {
                 let value = request.single(slot)?.ok_or(Miss::Absent(slot.name()))?;
-                if !slot.fits_beside(&value) {
+                if !slot.fits(&value) {
                     return Err(Malformed::Value(slot.name()).into());
                 }
                 out.extend_from_slice(&value);
@@ -103,6 +103,10 @@ impl Composer<'_, '_> {
             }
             Part::Url | Part::UrlBase | Part::PathAndQuery | Part::Path => {
                 let url = cut_url(request.url()?, part).ok_or(Malformed::Target)?;
+                let readable = !url.bytes().any(|byte| byte.is_ascii_control());
+                if self.purpose == Purpose::Verify && !readable {
+                    return Err(Malformed::Target.into());
+                }
                 out.extend_from_slice(url.as_bytes());
             }
             Part::SortedQuery | Part::SortedForm => self.write_sorted(part, out)?,
@@ -156,9 +160,15 @@ impl Composer<'_, '_> {
                 // Public on both sides: whoever sends the body knows its digest.
                 let digest = transform::lower_hex(&Sha256::digest(request.body));
                 let value = request.single(slot)?;
-                value.is_some_and(|value| value.eq_ignore_ascii_case(digest.as_bytes()))
+                value.is_some_and(|value| *value == *digest.as_bytes())
             }
-            Condition::NoQuery => !request.url()?.contains('?'),
+            Condition::Listed(slot, name) => {
+                let names = request.value(slot)?.unwrap_or_default();
+                let mut names = slot.items(&names).flat_map(|item| split_list(item, slot));
+                names.any(|own| own.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
+            }
+            Condition::NoQuery => !has_query(request.url()?),
+            Condition::Query => has_query(request.url()?),
             Condition::NoBody => request.body.is_empty(),
             Condition::NoForm => !self.has_form()?,
             Condition::Form => self.has_form()?,
@@ -201,7 +211,7 @@ impl Composer<'_, '_> {
         for name in slot.items(&names).flat_map(|item| split_list(item, slot)) {
             let unreadable = Malformed::Value(slot.name());
             let name = std::str::from_utf8(name).map_err(|_| unreadable)?;
-            let value = self.request.reader.named(name).ok_or(unreadable)?;
+            let value = self.request.reader.named(name.trim()).ok_or(unreadable)?;
             if lines.len() == MOST {
                 return Err(unreadable.into());
             }
@@ -228,6 +238,12 @@ impl Composer<'_, '_> {
 fn split_list<'v>(item: &'v [u8], slot: &crate::scheme::Slot) -> impl Iterator<Item = &'v [u8]> {
     let blanks = !slot.fixed_prefix().is_empty();
     item.split(move |&byte| blanks && byte == b' ')
+}
+
+fn has_query(url: &str) -> bool {
+    let url = url.split_once('#').map_or(url, |(before, _)| before);
+    url.split_once('?')
+        .is_some_and(|(_, query)| !query.is_empty())
 }
 
 /// The part of a URL that is signed.

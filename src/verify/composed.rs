@@ -11,9 +11,9 @@ use crate::{
 };
 
 use super::{
-    Invalid, KeyNeeded, Malformed, Reader, Rejection, Request, Verified,
+    Invalid, Malformed, Reader, Rejection, Request, Verified,
     compose::{Composer, Miss, Purpose},
-    mac, printable, read,
+    mac, read,
     ring::{self, Tried},
     stamp,
 };
@@ -111,7 +111,7 @@ fn verify_one<'s>(
         true => None,
         false => Some(contents(request, None)?),
     };
-    let found = ring::matching(secrets, named, now, slot.name(), |key| {
+    ring::matching(secrets, named, now, slot.name(), |key| {
         let own;
         let contents = match &shared {
             Some(contents) => contents,
@@ -133,22 +133,7 @@ fn verify_one<'s>(
             }
         }
         Ok(outcome)
-    });
-    match (found, scheme.key_source(), named) {
-        (
-            Err(Rejection::Invalid(Invalid::UnknownKey | Invalid::NoKeyInForce)),
-            source,
-            Some(name),
-        ) => {
-            let name = printable(name);
-            Err(match source {
-                KeySource::Url(..) => KeyNeeded::Url(name).into(),
-                KeySource::ById(_) => KeyNeeded::Id(name).into(),
-                KeySource::Given => Invalid::UnknownKey.into(),
-            })
-        }
-        (found, _, _) => found,
-    }
+    })
 }
 
 type Values<'a> = Vec<(&'static crate::scheme::Slot, Cow<'a, [u8]>)>;

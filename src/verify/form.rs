@@ -57,7 +57,10 @@ pub(crate) enum Kind<'a> {
 }
 
 pub(super) fn kind(content_type: Option<&[u8]>) -> Kind<'_> {
-    let value = content_type.unwrap_or_default();
+    // A form without a type: what a scheme reads as a form is one.
+    let Some(value) = content_type else {
+        return Kind::UrlEncoded;
+    };
     let mut items = value.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
     let media = items.next().unwrap_or_default();
     if media.eq_ignore_ascii_case(b"application/x-www-form-urlencoded") {

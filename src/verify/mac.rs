@@ -57,8 +57,9 @@ pub(crate) enum Tag<'p> {
 }
 
 impl Tag<'_> {
-    /// For signing. Whoever verifies lets [`MacKey::compare`] do it.
-    #[cfg(feature = "testing")]
+    /// For signing, and for the answer to a challenge. Whoever verifies lets [`MacKey::compare`]
+    /// do it.
+    #[cfg(any(feature = "testing", feature = "handshake"))]
     pub(crate) fn as_slice(&self) -> &[u8] {
         match self {
             Tag::Sha256(tag) => tag.as_bytes(),

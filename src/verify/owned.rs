@@ -126,7 +126,8 @@ impl KeptHeaders {
             .header_names()
             .into_iter()
             .chain(type_header)
-            .chain(scheme.delivery_id_header());
+            .chain(scheme.delivery_id_header())
+            .chain(scheme.http_signature_components().iter().copied());
         for name in names {
             let known = pairs
                 .iter()

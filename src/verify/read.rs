@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn lookup(&self, name: &str) -> Lookup<'a> {
+    pub(super) fn lookup(&self, name: &str) -> Lookup<'a> {
         match self.scheme.header_families() {
             Some((prefix, other)) if self.second_family => {
                 let tail = match name.split_at_checked(prefix.len()) {

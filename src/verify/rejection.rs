@@ -80,12 +80,18 @@ pub enum Malformed {
         /// The header's name in the scheme.
         &'static str,
     ),
-    /// More than [`MAX_SIGNATURES`](crate::scheme::MAX_SIGNATURES) signatures.
+    /// More than [`MAX_SIGNATURES`](crate::scheme::MAX_SIGNATURES) signatures, or than
+    /// [`MAX_PUBLIC_KEY_SIGNATURES`](crate::scheme::MAX_PUBLIC_KEY_SIGNATURES) of a scheme with
+    /// public keys.
     #[error("header {0} holds too many signatures")]
     TooManySignatures(
         /// The header's name in the scheme.
         &'static str,
     ),
+    /// A component that a signature covers (RFC 9421) cannot be read: unknown here, with a
+    /// parameter that is not read here, covered twice, on several lines, too long, or not ASCII.
+    #[error("a component that the signature covers cannot be read")]
+    Component,
     /// The timestamp is missing, occurs twice, or is no timestamp of the scheme's unit.
     #[error("the timestamp cannot be read")]
     Timestamp,
@@ -136,6 +142,18 @@ pub enum Invalid {
     /// No signature matches under any key tried.
     #[error("no signature matches")]
     Signature,
+    /// The signature does not cover, or does not say, what the scheme requires.
+    #[error("the signature does not cover what the scheme requires")]
+    Coverage,
+    /// The signature covers a component that the request does not have.
+    #[error("the signature covers a component that the request does not have")]
+    MissingComponent,
+    /// The request names another algorithm than the scheme's.
+    #[error("the request names another algorithm")]
+    Algorithm,
+    /// The signature matches, but the body is not the one whose digest it covers.
+    #[error("the body does not match its signed digest")]
+    Digest,
     /// Every key of the ring is outside its time of validity.
     #[error("no key is in force")]
     NoKeyInForce,

@@ -37,16 +37,19 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The one item of a slot, cut out.
+    /// The one item of a slot, cut out; `None` if there is none, an error if there are several.
     pub(crate) fn single(&self, slot: &Slot) -> Value<'a> {
         let Some(value) = self.value(slot)? else {
             return Ok(None);
         };
-        let cut = match &value {
-            Cow::Borrowed(value) => slot.single(value).map(Cow::Borrowed),
-            Cow::Owned(value) => slot.single(value).map(|cut| Cow::Owned(cut.to_vec())),
-        };
-        cut.map(Some).ok_or(Malformed::Value(slot.name()))
+        let once = |value: &[u8]| slot.items(value).nth(1).is_none();
+        if !once(&value) {
+            return Err(Malformed::Value(slot.name()));
+        }
+        Ok(match &value {
+            Cow::Borrowed(value) => slot.items(value).next().map(Cow::Borrowed),
+            Cow::Owned(value) => slot.items(value).next().map(|cut| Cow::Owned(cut.to_vec())),
+        })
     }
 
     /// The elements that are signed one by one, or the request itself; never none.

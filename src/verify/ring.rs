@@ -2,9 +2,12 @@
 
 use time::OffsetDateTime;
 
-use crate::secrets::{Key, Secrets};
+use crate::{
+    scheme::KeySource,
+    secrets::{Key, Secrets},
+};
 
-use super::{Invalid, Malformed, Rejection};
+use super::{Invalid, KeyNeeded, Malformed, Rejection, printable};
 
 /// What came of one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +50,29 @@ pub(super) fn matching<'s>(
             Tried::Unreadable => {}
         }
     }
+    if let Some(named) = named
+        && !secrets.ring().iter().any(chosen)
+    {
+        match secrets.scheme().key_source() {
+            KeySource::ById(_) if is_key_id(named) => {
+                return Err(KeyNeeded::Id(printable(named)).into());
+            }
+            // A rule of the scheme has let it pass, so it is bounded and visible ASCII.
+            KeySource::Url(..) => {
+                return Err(KeyNeeded::Url(String::from_utf8_lossy(named).into_owned()).into());
+            }
+            _ => {}
+        }
+    }
     Err(match (in_force, tried, decoded) {
         (false, _, _) => Invalid::NoKeyInForce.into(),
         (true, false, _) => Invalid::UnknownKey.into(),
         (true, true, false) => Malformed::NoSignature(signature).into(),
         (true, true, true) => Invalid::Signature.into(),
     })
+}
+
+/// Whether a text can be the id of a key to fetch: what is written differently in a log is none.
+fn is_key_id(named: &[u8]) -> bool {
+    (1..=255).contains(&named.len()) && named.iter().all(u8::is_ascii_graphic)
 }

@@ -8,7 +8,7 @@ use crate::scheme::{Encoding, Transform};
 pub(crate) fn apply(transform: Transform, bytes: Vec<u8>) -> Option<Vec<u8>> {
     Some(match transform {
         Transform::Join => bytes,
-        Transform::Sha256(encoding) => encode(encoding, &Sha256::digest(&bytes))?,
+        Transform::Sha256(encoding) => encode(encoding, &Sha256::digest(&bytes)),
         #[cfg(feature = "sha1")]
         Transform::Sha1 => sha1::Sha1::digest(&bytes).to_vec(),
         #[cfg(feature = "crc32")]
@@ -18,6 +18,7 @@ pub(crate) fn apply(transform: Transform, bytes: Vec<u8>) -> Option<Vec<u8>> {
         Transform::JsonString => json_string(std::str::from_utf8(&bytes).ok()?),
         Transform::PhpEscapes => php_escapes(std::str::from_utf8(&bytes).ok()?),
         Transform::OtherPort => other_port(std::str::from_utf8(&bytes).ok()?).into_bytes(),
+        Transform::UnescapeUri => unescape_uri(bytes),
         #[cfg(feature = "form")]
         Transform::EncodeUri => encode_uri(std::str::from_utf8(&bytes).ok()?).into_bytes(),
         #[cfg(feature = "unicode")]
@@ -32,15 +33,19 @@ pub(crate) fn apply(transform: Transform, bytes: Vec<u8>) -> Option<Vec<u8>> {
     })
 }
 
-fn encode(encoding: Encoding, digest: &[u8]) -> Option<Vec<u8>> {
-    use base64::{Engine as _, engine::general_purpose::STANDARD};
-    Some(match encoding {
-        Encoding::Plain => digest.to_vec(),
-        Encoding::Hex | Encoding::LowerHex => lower_hex(digest).into_bytes(),
-        Encoding::Base64 => STANDARD.encode(digest).into_bytes(),
-        Encoding::Base64Url => base64url(digest).into_bytes(),
-        Encoding::HexInBase64 | Encoding::PercentBase64 => return None,
-    })
+/// Writes a signature or digest as text; [`Encoding::Plain`] is the bytes themselves.
+pub(crate) fn encode(encoding: Encoding, bytes: &[u8]) -> Vec<u8> {
+    use base64::{
+        Engine as _,
+        engine::general_purpose::{STANDARD, URL_SAFE},
+    };
+    match encoding {
+        Encoding::Hex | Encoding::LowerHex => lower_hex(bytes).into_bytes(),
+        Encoding::Base64 => STANDARD.encode(bytes).into_bytes(),
+        Encoding::Base64Url | Encoding::PercentBase64 => URL_SAFE.encode(bytes).into_bytes(),
+        Encoding::HexInBase64 => STANDARD.encode(lower_hex(bytes)).into_bytes(),
+        Encoding::Plain => bytes.to_vec(),
+    }
 }
 
 pub(crate) fn lower_hex(bytes: &[u8]) -> String {
@@ -89,7 +94,29 @@ fn php_escapes(text: &str) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// With the default port if it has none, without it if it has.
+/// Decodes the escapes of a few marks, and no others.
+fn unescape_uri(text: Vec<u8>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_slice();
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        let mut decoded = [0];
+        let escape = tail.split_at_checked(2).filter(|_| byte == b'%');
+        match escape {
+            Some((digits, tail))
+                if hex::decode_to_slice(digits, &mut decoded).is_ok()
+                    && decoded.iter().all(|byte| b":/?@!$'()*,;".contains(byte)) =>
+            {
+                out.extend_from_slice(&decoded);
+                rest = tail;
+            }
+            _ => out.push(byte),
+        }
+    }
+    out
+}
+
+/// With the default port if it has none, without it if it has one.
 fn other_port(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
@@ -101,18 +128,14 @@ fn other_port(url: &str) -> String {
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
-    if let Some(bare) = authority.strip_suffix(port) {
-        return format!("{scheme}://{bare}{tail}");
-    }
     // A colon behind the bracket of an IPv6 address, or any colon, begins a port.
-    let host_end = authority.rfind(']').unwrap_or(0);
-    let has_port = authority
-        .get(host_end..)
-        .is_some_and(|rest| rest.contains(':'));
-    if has_port {
-        url.to_owned()
-    } else {
-        format!("{scheme}://{authority}{port}{tail}")
+    let bracket = authority.rfind(']').unwrap_or_default();
+    match authority.rfind(':').filter(|colon| *colon >= bracket) {
+        Some(colon) => {
+            let host = authority.get(..colon).unwrap_or_default();
+            format!("{scheme}://{host}{tail}")
+        }
+        None => format!("{scheme}://{authority}{port}{tail}"),
     }
 }
 
@@ -165,9 +188,19 @@ mod tests {
             assert_eq!(other_port(with), without);
             assert_eq!(other_port(without), with);
         }
-        for other in ["https://a.example:8443/x", "https://[::1]:80/", "nonsense"] {
-            assert_eq!(other_port(other), other);
-        }
+        assert_eq!(
+            other_port("https://a.example:8443/x"),
+            "https://a.example/x"
+        );
+        assert_eq!(other_port("https://[::1]:80/"), "https://[::1]/");
+        assert_eq!(other_port("nonsense"), "nonsense");
+    }
+
+    #[test]
+    fn only_the_marks_are_unescaped() {
+        let url = b"https://a.example/%C3%A9?q=a%3Ab%2fc%26%2".to_vec();
+        let read = String::from_utf8(unescape_uri(url)).unwrap();
+        assert_eq!(read, "https://a.example/%C3%A9?q=a:b/c%26%2");
     }
 
     #[test]

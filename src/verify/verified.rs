@@ -236,6 +236,11 @@ impl<'a> Verified<'a> {
                 _ => return Err(KeyError::NotCovered),
             }
         }
+        #[cfg(feature = "http-signatures")]
+        if self.reader.scheme.http_signature_rule().is_some() {
+            super::http_signature::feed_content(self, |part| feed(&mut hash, part))?;
+            feed(&mut hash, &self.request().stable_body());
+        }
         let id = format!("content:{}", event::hex(&event::first_half(hash)));
         EventKey::make(tenant, self.reader.scheme.provider(), &id)
     }
@@ -305,7 +310,8 @@ impl<'a> Verified<'a> {
     }
 
     /// The part of a header that went into the MAC, and nothing beside it.
-    fn signed_header(&self, name: &str) -> Result<&'a str, KeyError> {
+    fn signed_header(&self, name: &'static str) -> Result<&'a str, KeyError> {
+        let whole = Slot::header(name);
         let slot = self
             .reader
             .scheme
@@ -315,6 +321,8 @@ impl<'a> Verified<'a> {
                 Part::Header(slot) if slot.name().eq_ignore_ascii_case(name) => Some(slot),
                 _ => None,
             });
+        let required = self.reader.scheme.http_signature_covers(name);
+        let slot = slot.or(required.then_some(&whole));
         let value = self.reader.header_part(slot.ok_or(KeyError::NotCovered)?);
         std::str::from_utf8(value.map_err(|_| KeyError::NoId)?).map_err(|_| KeyError::BadId)
     }

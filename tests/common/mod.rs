@@ -17,7 +17,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
     Rejection, RejectionKind, Secret, Secrets,
     headers::{Headers, Lookup, RequestTarget},
-    scheme::{Condition, Part, Place, Scheme, SecretFormat, Slot, Stamp, Unit},
+    scheme::{Condition, KeySource, Part, Place, Scheme, SecretFormat, Slot, Stamp, Unit},
 };
 use serde_json::{Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -84,6 +84,30 @@ fn octets(value: &Value) -> Vec<u8> {
     bytes.unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
+/// Whether a scheme signs anything but bytes of the request in a row, or is signed elsewhere than
+/// in a header: what is put together in memory.
+pub fn is_composed(scheme: &Scheme) -> bool {
+    let plain = |part: &Part| {
+        matches!(
+            part,
+            Part::Text(_)
+                | Part::Timestamp
+                | Part::Header(_)
+                | Part::Body
+                | Part::Method
+                | Part::Url
+        )
+    };
+    let header = |slot: Slot| slot.is_header() && slot.inner_pointer().is_none();
+    !scheme.contents().all(|parts| parts.iter().all(plain))
+        || scheme.contents().count() > 1
+        || !scheme.signature_slot().is_none_or(header)
+        || !scheme.key_id_slot().is_none_or(header)
+        || matches!(scheme.key_source(), KeySource::Url(..))
+        || scheme.each_element().is_some()
+        || scheme.json_field().is_some()
+}
+
 /// Whether the request carries something in a slot.
 pub fn carries(request: &Request, slot: &Slot) -> bool {
     let within = |text: &[u8], name: &str| {
@@ -111,13 +135,20 @@ fn is_form(request: &Request) -> bool {
     }
 }
 
-/// Whether the request meets what one of the scheme's contents requires of its headers: how a row
+/// Whether the request meets what one of the scheme's contents requires: how a row
 /// is chosen among those of one provider, as an application does by its configuration.
 pub fn is_meant(request: &Request, scheme: &Scheme) -> bool {
     scheme.contents().any(|parts| {
         parts.iter().all(|part| match part {
+            Part::Require(Condition::Equals(slot, value)) if slot.place() == Place::Json => {
+                let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+                body.pointer(slot.name()).and_then(Value::as_str) == Some(value)
+            }
             Part::Require(Condition::Equals(slot, value)) if slot.is_header() => {
-                request.headers.lookup(slot.name()) == Lookup::One(value.as_bytes())
+                match request.headers.lookup(slot.name()) {
+                    Lookup::One(own) => slot.single(own) == Some(value.as_bytes()),
+                    _ => false,
+                }
             }
             _ => true,
         })
@@ -189,34 +220,6 @@ pub fn with_settings(scheme: &Scheme, text: String) -> Secret {
     needed.fold(Secret::from(text), |secret, name| {
         secret.setting(name, "of-the-test")
     })
-}
-
-/// Whether all that the scheme reads are headers, and all that it signs are bytes of the request as
-/// they stand there.
-pub fn reads_in_place(scheme: &Scheme) -> bool {
-    let header = |slot: &Slot| slot.is_header() && slot.inner_pointer().is_none();
-    let in_place = |part: &Part| {
-        matches!(
-            part,
-            Part::Text(_)
-                | Part::Timestamp
-                | Part::Header(_)
-                | Part::Body
-                | Part::Method
-                | Part::Url
-        )
-    };
-    let stamp = match scheme.timestamp_source() {
-        Some((Stamp::Slot(slot), _)) => header(&slot),
-        _ => true,
-    };
-    stamp
-        && scheme.signature_slot().iter().all(header)
-        && scheme.key_id_slot().iter().all(header)
-        && scheme.parts().iter().all(in_place)
-        && scheme.alternative_contents().is_empty()
-        && scheme.each_element().is_none()
-        && scheme.json_field().is_none()
 }
 
 /// Whether the signature covers what a JSON body means, and not its white space.

@@ -71,6 +71,21 @@ fn public(_: &Scheme, _: &Secret) -> Result<Option<String>, SignError> {
     Ok(None)
 }
 
+/// The signature over bytes, for those who put them together themselves.
+#[cfg(feature = "http-signatures")]
+pub(super) fn signature(
+    scheme: &'static Scheme,
+    secret: &Secret,
+    content: &[u8],
+) -> Result<Vec<u8>, SecretFault> {
+    #[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
+    if scheme.mac().is_public_key() {
+        return super::super::keys::sign(scheme.mac(), secret.expose(), &[content]);
+    }
+    let key = Key::signing(scheme, secret, None)?;
+    Ok(key.mac.compute(&[content]).as_slice().to_vec())
+}
+
 struct Draft<'k> {
     scheme: &'static Scheme,
     key: &'k Key,

@@ -85,8 +85,6 @@ mod tests {
         ];
         for (hash, parts, expected) in cases {
             let key = MacKey::new(Mac::Hash(hash), b"the secret is a part").unwrap();
-            let bytes = hex::decode_to_slice(expected, &mut [0; 64][..expected.len() / 2]);
-            assert_eq!(bytes, Ok(()));
             let tag = key.compute(parts);
             assert_eq!(
                 key.compare(&tag, Encoding::Hex, expected.as_bytes()),

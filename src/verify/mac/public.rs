@@ -190,3 +190,60 @@ fn rsa(spki: &SubjectPublicKeyInfoRef<'_>) -> Result<rsa::PublicKey, SecretFault
         _ => SecretFault::Undecodable,
     })
 }
+
+#[cfg(all(test, feature = "ed25519"))]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+mod tests {
+    use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
+
+    use super::strict;
+
+    const KEY: &str = "0fe5ea5f8a119a8919caa97904ee4b65d9bfa2190cef2448c1fa494e226e9218";
+    const GOOD: &str = "2e51440afd2b52615ceaf82ceba046419cd05498e35a544ed8c5f2b5d185e7f5\
+                        fa30b429d283af293e73222da1e059a3deabe60f03f236ff5f18563258933f00";
+    /// Its point is the neutral element, so the equation holds for this message.
+    const SMALL_ORDER: &str = "0100000000000000000000000000000000000000000000000000000000000000\
+                               d732226ea5f883d0045cd4362f0f337e0af5134bdf072b4d55ac6116112f2e0e";
+    /// The good one with the group's order added to its number.
+    const SECOND_SPELLING: &str = "2e51440afd2b52615ceaf82ceba046419cd05498e35a544ed8c5f2b5d185e7f5\
+                                   e704aa86ece6c18114101ad07fda38b8deabe60f03f236ff5f18563258933f10";
+    const MESSAGE: &[&[u8]] = &[b"1800000000", b".", b"", br#"{"id":"evt_1"}"#];
+
+    fn bytes<const N: usize>(hex: &str) -> [u8; N] {
+        let mut bytes = [0; N];
+        hex::decode_to_slice(hex, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn key() -> VerifyingKey {
+        VerifyingKey::from_bytes(&bytes(KEY)).unwrap()
+    }
+
+    #[test]
+    fn pieces_are_judged_as_strictly_as_one_whole() {
+        let (key, message) = (key(), MESSAGE.concat());
+        let agree = |signature: [u8; 64], parts: &[&[u8]]| {
+            let signature = Signature::from_bytes(&signature);
+            let whole = key.verify_strict(&parts.concat(), &signature).is_ok();
+            assert_eq!(strict(&key, parts, &signature).is_some(), whole);
+            whole
+        };
+        assert!(agree(bytes(GOOD), MESSAGE));
+        assert!(agree(bytes(GOOD), &[&message]));
+        assert!(!agree(bytes(GOOD), &MESSAGE[..2]));
+        for bit in 0..512 {
+            let mut signature: [u8; 64] = bytes(GOOD);
+            signature[bit / 8] ^= 1 << (bit % 8);
+            assert!(!agree(signature, MESSAGE), "{bit}");
+        }
+        assert!(!agree(bytes(SECOND_SPELLING), MESSAGE));
+        // The library's usual way takes this one; strictness does not.
+        let small: [u8; 64] = bytes(SMALL_ORDER);
+        assert!(key.verify(&message, &Signature::from_bytes(&small)).is_ok());
+        assert!(!agree(small, MESSAGE));
+    }
+}
