@@ -8,7 +8,8 @@
     feature = "ecdsa",
     feature = "rsa",
     feature = "form",
-    feature = "http-signatures"
+    feature = "http-signatures",
+    feature = "jwt"
 ))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
@@ -20,6 +21,8 @@
 )]
 #[path = "guide/handshakes.rs"]
 mod handshakes;
+#[path = "guide/token.rs"]
+mod token;
 
 #[path = "guide/words.rs"]
 mod words;
@@ -155,6 +158,9 @@ fn section(out: &mut String, scheme: &Scheme) {
     for other in scheme.alternative_contents() {
         line("or signed", parts(other));
     }
+    for (what, words) in token::lines(scheme) {
+        line(what, words);
+    }
     line("secret", secret(scheme.secret_format()));
     if !scheme.key_content().is_empty() {
         line("key", parts(scheme.key_content()));
@@ -186,6 +192,7 @@ fn section(out: &mut String, scheme: &Scheme) {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
             Stamp::Json(pointer) => format!("`{pointer}` in the body"),
+            Stamp::Claim(name) => format!("claim `{name}`"),
             Stamp::Created => "parameter `created` of `Signature-Input`".into(),
             _ => "?".into(),
         };
@@ -205,6 +212,9 @@ fn section(out: &mut String, scheme: &Scheme) {
             Source::Header(name) => format!("header `{name}`"),
             Source::Json(pointer) => format!("`{pointer}` in the body"),
             Source::Value(slot) => place(slot),
+            Source::Claims(pointers) => {
+                format!("`{}` in the claims", pointers.join("`, in that `"))
+            }
             _ => panic!("a new source needs a name here"),
         };
         line("event type", format!("{at}, {signed}"));
@@ -340,6 +350,9 @@ fn id(scheme: &Scheme) -> String {
             format!("content; header `{name}` is unsigned")
         }
         IdSource::Header(name) => format!("nothing signed; header `{name}` by choice"),
+        IdSource::Json(pointer) if !scheme.coverage().id => {
+            format!("nothing signed; `{pointer}` in the body by choice")
+        }
         IdSource::Json(pointer) => format!("`{pointer}` in the body"),
         IdSource::JsonOrContent(pointer) => format!("`{pointer}` in the body, or content"),
         IdSource::Composite(pointers) => format!("`{}` in the body", pointers.join("`, `")),
@@ -355,6 +368,7 @@ fn id(scheme: &Scheme) -> String {
 fn stability(stability: Stability) -> String {
     match stability {
         Stability::Body => "the body's bytes".into(),
+        Stability::JsonExcept([]) => "the JSON body's meaning".into(),
         Stability::JsonExcept(pointers) => {
             format!("the JSON body but for `{}`", pointers.join("`, `"))
         }

@@ -89,7 +89,8 @@ fn every_scheme_has_vectors() {
     feature = "keyed-hash",
     feature = "crc32",
     feature = "unicode",
-    feature = "http-signatures"
+    feature = "http-signatures",
+    feature = "jwt"
 ))]
 #[test]
 fn every_file_has_a_row_or_a_reason() {
