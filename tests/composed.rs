@@ -319,7 +319,9 @@ fn proof(scheme: &Scheme, request: &Signed) -> Vec<Vec<u8>> {
 
 fn texts(scheme: &Scheme, request: &Signed, element: &Value, slot: &Slot) -> Vec<Vec<u8>> {
     let texts = match value(request, element, slot) {
-        Some(Value::String(text)) => vec![text.into_bytes()],
+        Some(Value::String(text)) if slot.inner_pointer().is_some() => vec![text.into_bytes()],
+        // A key's name in front of the signature is not looked at.
+        Some(Value::String(text)) => slot.items(text.as_bytes()).map(<[u8]>::to_vec).collect(),
         Some(Value::Array(items)) => items
             .iter()
             .map(|item| STANDARD.decode(item.as_str().unwrap()).unwrap())

@@ -14,7 +14,7 @@ mod common;
 use hookproof::{
     Secrets,
     headers::RequestTarget,
-    scheme::{self, Stamp},
+    scheme::{self, Encoding, Mac, Stamp},
     testing::Signer,
 };
 use time::macros::datetime;
@@ -28,6 +28,10 @@ fn verify_does_not_allocate() {
         }
         // Numbers of thousands of bits live on the heap.
         if format!("{:?}", scheme.mac()).starts_with("Rsa") {
+            continue;
+        }
+        // A token of any length in base64 is decoded into memory of its own.
+        if scheme.mac() == Mac::Token && scheme.encoding() == Encoding::Base64 {
             continue;
         }
         // Its claims are decoded.

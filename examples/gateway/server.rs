@@ -13,14 +13,15 @@ use axum::{
     Router,
     body::{Body, Bytes},
     extract::{DefaultBodyLimit, Path, State},
-    http::{HeaderMap, StatusCode, header::RETRY_AFTER},
+    http::{HeaderMap, Method, StatusCode, Uri, header::RETRY_AFTER},
     response::Response,
     routing::post,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
-    Event, EventKey, Gate, Secret, Secrets, SqliteStore, Verdict,
+    Event, EventKey, Gate, Secret, Secrets, SqliteStore, Verdict, Verified,
     gate::{DEFAULT_BODY_LIMIT, HandlerError},
+    headers::RequestTarget,
     scheme::{self, IdSource, Mac, Scheme},
 };
 use sha2::{Digest as _, Sha256};
@@ -55,6 +56,9 @@ impl Actions {
     }
 }
 
+/// Where the senders think that this server is.
+pub(crate) const PUBLIC: &str = "https://hooks.example.com";
+
 type Gates = HashMap<&'static str, Gate<Arc<SqliteStore>>>;
 
 struct App {
@@ -79,6 +83,16 @@ fn ring(scheme: &'static Scheme) -> Result<Secrets, hookproof::SecretsError> {
     )
 }
 
+/// A key made of the body, whoever wrote it.
+fn body_key(
+    scheme: &Scheme,
+    delivery: &Verified<'_>,
+    tenant: &str,
+) -> Result<EventKey, hookproof::KeyError> {
+    let hash = STANDARD.encode(Sha256::digest(delivery.body()));
+    EventKey::business(tenant, "demo-body", &format!("{} {hash}", scheme.name()))
+}
+
 fn gate(
     scheme: &'static Scheme,
     store: &Arc<SqliteStore>,
@@ -87,17 +101,22 @@ fn gate(
     Ok(match (scheme.mac(), scheme.id_source()) {
         // No id in a header either. What the body says is the application's to choose; for a
         // demonstration, equal bodies are the same event.
-        (Mac::Token, IdSource::None) => gate.key_by(move |delivery, tenant| {
-            let hash = STANDARD.encode(Sha256::digest(delivery.body()));
-            EventKey::business(tenant, "demo-body", &format!("{} {hash}", scheme.name()))
-        }),
+        (Mac::Token, IdSource::None) => {
+            gate.key_by(move |delivery, tenant| body_key(scheme, delivery, tenant))
+        }
         // Nothing is signed, so nothing better than the unsigned id can be had. Whoever sees one
         // request has the token as well.
         (Mac::Token, _) => {
             gate.key_by(|delivery, tenant| delivery.danger_unsigned_event_key(tenant))
         }
         // No id, and equal bodies may be two events. For a demonstration, equal is the same.
-        (_, IdSource::None) => gate.key_by(|delivery, tenant| delivery.content_key(tenant)),
+        (_, IdSource::None) if scheme.coverage().body => {
+            gate.key_by(|delivery, tenant| delivery.content_key(tenant))
+        }
+        // Only some fields are signed, and none of them names an event.
+        (_, IdSource::None) => {
+            gate.key_by(move |delivery, tenant| body_key(scheme, delivery, tenant))
+        }
         _ => gate,
     })
 }
@@ -118,6 +137,8 @@ async fn act(event: Event, actions: &Actions) -> Result<Verdict, HandlerError> {
 async fn hook(
     State(app): State<Arc<App>>,
     Path(provider): Path<String>,
+    target: Uri,
+    method: Method,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
@@ -126,8 +147,11 @@ async fn hook(
     };
     let now = OffsetDateTime::now_utc();
     let actions = app.actions.clone();
+    // The URL that the sender called: its host is configured, and never taken from the request.
+    let url = format!("{PUBLIC}{target}");
+    let request = RequestTarget::new(&headers, method.as_str(), &url);
     let outcome = gate
-        .handle(&body, &headers, now, async move |event| {
+        .handle(&body, &request, now, async move |event| {
             act(event, &actions).await
         })
         .await;

@@ -74,20 +74,18 @@ fn composed(parts: &[&Part], unit: Option<Unit>) -> Result<(), usize> {
             // RFC 3339 says itself where it begins and ends.
             Part::Timestamp if unit == Some(Unit::Rfc3339) => true,
             Part::Timestamp => ends(parts, index, digits_or_time(unit)),
-            Part::Header(slot) | Part::Value(slot) => {
-                bytes_of(slot).is_some_and(|bytes| ends(parts, index, bytes))
-            }
-            Part::Of(Transform::LowerCase, [Part::Value(slot)]) => {
-                bytes_of(slot).is_some_and(|bytes| ends(parts, index, bytes))
-            }
+            Part::Header(slot) | Part::Value(slot) => closed_value(parts, index, slot),
+            Part::Of(Transform::LowerCase, [Part::Value(slot)]) => closed_value(parts, index, slot),
+            // One that is not there ends where it begins.
+            Part::IfPresent([Part::Value(slot)]) => closed_value(parts, index, slot),
             // No control characters are in them (RFC 9110 §5.5, RFC 3986).
             Part::Url | Part::UrlBase | Part::PathAndQuery | Part::Path => {
-                ends(parts, index, Visible)
+                ends(parts, index, Of(Shape::Visible))
             }
             // RFC 9110 §9.1: a token of letters.
-            Part::Method => ends(parts, index, Token),
+            Part::Method => ends(parts, index, Of(Shape::Token)),
             Part::Of(Transform::Crc32, _) => ends(parts, index, Digits),
-            Part::Of(Transform::Base64Url, _) => ends(parts, index, Token),
+            Part::Of(Transform::Base64Url, _) => ends(parts, index, Of(Shape::Token)),
             _ => false,
         };
         if !closed {
@@ -104,19 +102,13 @@ fn composed(parts: &[&Part], unit: Option<Unit>) -> Result<(), usize> {
 enum Bytes {
     Digits,
     Time,
-    Token,
-    Visible,
-    Line,
+    Of(Shape),
 }
-use Bytes::{Digits, Line, Time, Token, Visible};
+use Bytes::{Digits, Of, Time};
 
-fn bytes_of(slot: &Slot) -> Option<Bytes> {
-    match slot.value_shape() {
-        Shape::Token => Some(Token),
-        Shape::Visible => Some(Visible),
-        Shape::Line => Some(Line),
-        Shape::Any => None,
-    }
+/// Whether a value knows its ends: by its shape, and fixed text on each side.
+fn closed_value(parts: &[&Part], index: usize, slot: &Slot) -> bool {
+    slot.value_shape() != Shape::Any && ends(parts, index, Of(slot.value_shape()))
 }
 
 fn digits_or_time(unit: Option<Unit>) -> Bytes {
@@ -133,9 +125,7 @@ fn ends(parts: &[&Part], index: usize, bytes: Bytes) -> bool {
         byte.is_some_and(|byte| match bytes {
             Digits => !byte.is_ascii_digit(),
             Time => !byte.is_ascii_alphanumeric() && !b":.+-".contains(&byte),
-            Token => !byte.is_ascii_alphanumeric() && !b"+/=_-".contains(&byte),
-            Visible => !byte.is_ascii_graphic(),
-            Line => byte.is_ascii_control(),
+            Of(shape) => !shape.allows(byte),
         })
     };
     let text = |part: Option<&&Part>| match part {

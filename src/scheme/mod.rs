@@ -430,6 +430,9 @@ impl Scheme {
         if let IdSource::Values(more) = self.id {
             slots.extend(more);
         }
+        if let Some(Source::Value(slot)) = self.event_type {
+            slots.push(slot);
+        }
         let form = |slot: &Slot| matches!(slot.place(), Place::Form | Place::Param);
         let form = slots.iter().any(form) || self.document.is_some() || {
             let mut found = false;

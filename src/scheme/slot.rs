@@ -21,6 +21,16 @@ pub enum Shape {
     /// Needed where a provider joins parts without a separator, so that the parts cannot be cut
     /// at another place under the same signature.
     Token,
+    /// The same and full stops, or nothing: names of files and accounts, but no colon or brace.
+    Dotted,
+    /// Digits and nothing else.
+    Digits,
+    /// `true` or `false`.
+    Flag,
+    /// A date and time of the form `YYYY-MM-DDThh:mm:ss`, with a fraction and a zone or without.
+    ///
+    /// The four digits of the year end a number that stands right before it.
+    DateTime,
     /// Any byte but control characters: a value that ends with its line.
     Line,
     /// Anything. The default of values that are not in headers.
@@ -28,16 +38,36 @@ pub enum Shape {
 }
 
 impl Shape {
-    fn allows(self, byte: u8) -> bool {
+    /// Whether a value of this shape may hold the byte.
+    pub(super) fn allows(self, byte: u8) -> bool {
         match self {
             Shape::Visible => byte.is_ascii_graphic(),
             Shape::Token => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
             }
+            Shape::Dotted => byte == b'.' || Shape::Token.allows(byte),
+            Shape::Digits => byte.is_ascii_digit(),
+            Shape::Flag => byte.is_ascii_lowercase(),
+            Shape::DateTime => {
+                byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b':' | b'.' | b'+' | b'Z')
+            }
             Shape::Line => !byte.is_ascii_control(),
             Shape::Any => true,
         }
     }
+}
+
+/// Whether a text begins `YYYY-MM-DDThh:mm:ss`, and goes on as a fraction and a zone may.
+fn is_date_time(value: &[u8]) -> bool {
+    const FORM: &[u8] = b"0000-00-00T00:00:00";
+    let Some((head, tail)) = value.split_at_checked(FORM.len()) else {
+        return false;
+    };
+    let as_form = |(byte, form): (&u8, &u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        other => byte == other,
+    };
+    head.iter().zip(FORM).all(as_form) && !tail.first().is_some_and(u8::is_ascii_digit)
 }
 
 /// The part of a request that a [`Slot`] looks into.
@@ -292,15 +322,17 @@ impl Slot {
         // Each shape has a loop of its own: to ask for it inside would keep bytes from being
         // judged 16 at once.
         match self.shape {
-            Shape::Any => return true,
-            Shape::Line => return value.iter().all(|&byte| Shape::Line.allows(byte)),
-            Shape::Visible | Shape::Token => {}
-        }
-        !value.is_empty()
-            && match self.shape {
-                Shape::Visible => !any(value, |byte| !Shape::Visible.allows(byte)),
-                _ => !any(value, |byte| !Shape::Token.allows(byte)),
+            Shape::Any => true,
+            Shape::Line => value.iter().all(|&byte| Shape::Line.allows(byte)),
+            Shape::Dotted => !any(value, |byte| !Shape::Dotted.allows(byte)),
+            Shape::Flag => matches!(value, b"true" | b"false"),
+            Shape::DateTime => {
+                is_date_time(value) && !any(value, |byte| !Shape::DateTime.allows(byte))
             }
+            Shape::Visible => !value.is_empty() && !any(value, |byte| !Shape::Visible.allows(byte)),
+            Shape::Token => !value.is_empty() && !any(value, |byte| !Shape::Token.allows(byte)),
+            Shape::Digits => !value.is_empty() && !any(value, |byte| !byte.is_ascii_digit()),
+        }
     }
 
     /// Cuts every matching value out of a header value, in order. Never allocates, never panics;
@@ -427,7 +459,11 @@ fn behind_word<'h>(item: &'h [u8], word: &[u8], lead: Lead) -> Option<&'h [u8]> 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
 mod tests {
     use super::*;
 
@@ -456,6 +492,46 @@ mod tests {
                 *value.get_mut(place).unwrap() = b' ';
                 assert!(!visible.fits(&value), "{length} {place}");
             }
+        }
+    }
+
+    #[test]
+    fn a_date_has_four_digits_of_a_year_and_nothing_before_them() {
+        let date = Slot::json("/at").shape(Shape::DateTime);
+        for good in [
+            "2026-01-01T00:00:00",
+            "2026-01-01T00:00:00.284816",
+            "2026-01-01T00:00:00.634Z",
+            "2026-01-01T00:00:00+02:00",
+        ] {
+            assert!(date.fits(good.as_bytes()), "{good}");
+            // A digit moved from or to a number that stands before it.
+            assert!(!date.fits(&good.as_bytes()[1..]), "{good}");
+            assert!(!date.fits(&[b"0", good.as_bytes()].concat()), "{good}");
+        }
+        for other in [
+            "",
+            "2026-01-01",
+            "2026-01-01T00:00:000",
+            "2026-01-01T00:00:00 x",
+        ] {
+            assert!(!date.fits(other.as_bytes()), "{other}");
+        }
+        let dotted = Slot::json("/file").shape(Shape::Dotted);
+        assert!(dotted.fits(b"report_batch_3.csv") && !dotted.fits(b"a:b"));
+        let digits = Slot::json("/n").shape(Shape::Digits);
+        assert!(digits.fits(b"0120") && !digits.fits(b"-1") && !digits.fits(b"1e3"));
+        let flag = Slot::json("/yes").shape(Shape::Flag);
+        assert!(flag.fits(b"true") && flag.fits(b"false"));
+        assert!(!flag.fits(b"truefalse") && !flag.fits(b"True"));
+        // A name that is empty ends where it begins; a number, truth value or date is none.
+        for (slot, empty) in [
+            (dotted, true),
+            (digits, false),
+            (flag, false),
+            (date, false),
+        ] {
+            assert_eq!(slot.fits(b""), empty);
         }
     }
 

@@ -185,6 +185,12 @@ impl<'a> Verified<'a> {
     /// [`KeyError`], most of all [`KeyError::NoId`] where the provider names no event. Nothing is
     /// made up instead.
     pub fn event_key(&self, tenant: &str) -> Result<EventKey, KeyError> {
+        // Elements are signed one by one, and nobody vouches for which of them come together: a
+        // captured one would be a new event beside another.
+        let each = self.reader.scheme.each_element().is_some();
+        if each && self.request().elements().is_ok_and(|all| all.len() > 1) {
+            return Err(KeyError::NoId);
+        }
         let provider = self.reader.scheme.provider();
         let id: Cow<'_, str> = match self.reader.scheme.id_source() {
             IdSource::None => return Err(KeyError::NoId),

@@ -20,8 +20,11 @@ macro_rules! catalog {
     };
 }
 
+mod basic;
 mod body;
 mod body_ab;
+#[cfg(feature = "json")]
+mod body_borne;
 mod body_cd;
 mod body_eg;
 mod body_hl;
@@ -33,6 +36,10 @@ mod body_ux;
 #[cfg(feature = "rsa")]
 mod certificates;
 mod derived;
+#[cfg(feature = "json")]
+mod fields;
+#[cfg(feature = "form")]
+mod form_borne;
 #[cfg(feature = "http-signatures")]
 mod http_signatures;
 #[cfg(feature = "keyed-hash")]
@@ -67,9 +74,14 @@ mod standard_named;
 mod target;
 mod timed;
 mod token;
+mod token_elsewhere;
+mod unverified;
 
+pub use basic::*;
 pub use body::*;
 pub use body_ab::*;
+#[cfg(feature = "json")]
+pub use body_borne::*;
 pub use body_cd::*;
 pub use body_eg::*;
 pub use body_hl::*;
@@ -81,6 +93,10 @@ pub use body_ux::*;
 #[cfg(feature = "rsa")]
 pub use certificates::*;
 pub use derived::*;
+#[cfg(feature = "json")]
+pub use fields::*;
+#[cfg(feature = "form")]
+pub use form_borne::*;
 #[cfg(feature = "http-signatures")]
 pub use http_signatures::*;
 #[cfg(feature = "keyed-hash")]
@@ -115,6 +131,8 @@ pub use standard_named::*;
 pub use target::*;
 pub use timed::*;
 pub use token::*;
+pub use token_elsewhere::*;
+pub use unverified::*;
 
 use super::{Encoding, Mac, Part, Scheme, Slot};
 
@@ -133,6 +151,14 @@ const FILES: &[&[&Scheme]] = &[
     body_odd::ROWS,
     derived::ROWS,
     token::ROWS,
+    basic::ROWS,
+    token_elsewhere::ROWS,
+    #[cfg(feature = "json")]
+    body_borne::ROWS,
+    #[cfg(feature = "json")]
+    fields::ROWS,
+    #[cfg(feature = "form")]
+    form_borne::ROWS,
     standard_named::ROWS,
     stamped_a_k::ROWS,
     stamped_l_z::ROWS,
@@ -207,6 +233,15 @@ const fn join<const N: usize>() -> [&'static Scheme; N] {
 
 /// A day, for retry horizons.
 const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+
+/// 2001-09-09T01:46:40Z, the first second of ten digits: fewer are no time of any webhook.
+#[cfg(any(feature = "form", feature = "json"))]
+const TEN_DIGITS: u64 = 1_000_000_000;
+
+/// Why a token may follow the time without a separator.
+#[cfg(any(feature = "form", feature = "json"))]
+const TOKEN_AFTER_TIME: &str = "the token touches the digits of the time; digits cut off leave fewer than ten, which \
+                                are no time, and digits moved to it lie centuries ahead, so the age must be judged";
 
 /// A MAC over the body and nothing else. Most such bodies hold a time, but of the event and not of
 /// the attempt: a retry may come days later, so it is no window unless the provider says so.
