@@ -28,7 +28,6 @@ mod traps;
 
 use std::{
     future::Future,
-    pin::Pin,
     sync::{
         Arc, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -317,12 +316,4 @@ impl Clock for Between {
 /// A crash of its holder: neither settled nor dropped.
 fn crash(lease: Lease) {
     std::mem::forget(lease);
-}
-
-/// Polls a call once, which sends its first statement off at the earliest.
-async fn begin<T>(call: &mut Pin<Box<dyn Future<Output = T> + Send + '_>>) {
-    let polled = std::future::poll_fn(|context| {
-        std::task::Poll::Ready(call.as_mut().poll(context).is_pending())
-    });
-    assert!(polled.await);
 }
