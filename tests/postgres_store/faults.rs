@@ -163,8 +163,9 @@ fn an_exhausted_pool_is_unavailable() {
     });
 }
 
-/// Many want one event, each in a transaction on one of few connections. If they waited for each
-/// other, the holder could be waiting for a connection of theirs.
+/// Many want one event, each in a transaction on one of few connections, and the holder needs
+/// another connection before it is done. If the others waited for it, each with theirs, it would
+/// get none.
 #[test]
 fn a_small_pool_does_not_deadlock() {
     const TASKS: usize = 24;
@@ -188,6 +189,7 @@ fn a_small_pool_does_not_deadlock() {
                     let mut tx = pool.begin().await.unwrap();
                     let mut acted = 0;
                     if let TxClaim::New(lease) = store.claim_in(&mut tx, ask(&id)).await.unwrap() {
+                        assert_eq!(store.get(lease.key()).await.unwrap(), None);
                         let done = Verdict::done("");
                         store.settle_in(&mut tx, lease, done).await.unwrap();
                         acted = 1;

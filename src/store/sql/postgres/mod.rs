@@ -27,8 +27,7 @@ use super::server::Verbs;
 /// lock and adds nothing to the write-ahead log. A new event costs two round trips. The statements
 /// decide rightly under every isolation level that your sessions may have as their default.
 ///
-/// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree. If a
-/// standby is promoted, its clock should be no further behind than its receipts are.
+/// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
 ///
 /// **Durability** is the session's: with `synchronous_commit = off`, or a standby that lags when it
 /// is promoted, the last receipts may be forgotten, and their events act again.
