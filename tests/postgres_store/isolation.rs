@@ -121,6 +121,43 @@ fn a_fence_does_not_come_again_in_an_old_snapshot() {
     }
 }
 
+/// Under a stricter default the server calls a statement off when its row was written since it
+/// began. On the pool there is no transaction of the caller's to run again, so it is run again here.
+#[test]
+fn a_statement_that_was_called_off_is_run_again_on_the_pool() {
+    for level in ["repeatable\\ read", "serializable"] {
+        let settings = [("default_transaction_isolation", level)];
+        let bench = Bench::with(super::url(), &settings, 4);
+        let store = bench.store();
+        run(async {
+            let mut other = bench.beside().await;
+            let written_meanwhile = async |other: &mut PgConnection| {
+                bench.waiting(1, "transactionid").await;
+                batch(other, "COMMIT").await;
+            };
+            let write = "BEGIN; UPDATE webhook_receipt SET changed_at = changed_at";
+
+            let lease = win(&store, "e1").await;
+            store.release(lease).await.unwrap();
+            batch(&mut other, write).await;
+            let call = store.claim(ask("e1"));
+            let (claim, ()) = tokio::join!(call, written_meanwhile(&mut other));
+            let lease = super::won(claim.unwrap());
+
+            batch(&mut other, write).await;
+            let call = store.settle(lease, Verdict::done("done"));
+            let (settled, ()) = tokio::join!(call, written_meanwhile(&mut other));
+            assert_eq!(settled.unwrap(), duplicate(&store, "e1").await);
+
+            batch(&mut other, write).await;
+            let key = key("e1");
+            let call = store.forget(&key);
+            let (forgotten, ()) = tokio::join!(call, written_meanwhile(&mut other));
+            assert_eq!(forgotten.unwrap().unwrap().result, b"done");
+        });
+    }
+}
+
 /// A transaction that has failed answers nothing, and says so.
 #[test]
 fn a_failed_transaction_is_misuse() {
