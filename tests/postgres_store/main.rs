@@ -170,14 +170,14 @@ impl Bench {
         PgConnection::connect_with(&options).await.unwrap()
     }
 
-    /// Waits until so many of the pool's sessions wait for a lock, each for the given kind.
+    /// Waits until so many of the pool's sessions wait for a lock of this kind, or of any.
     async fn waiting(&self, sessions: i64, kind: &str) {
         let mut beside = self.beside().await;
         let since = std::time::Instant::now();
         loop {
             let waiting: i64 = sqlx::query_scalar(
                 "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 \
-                 AND wait_event_type = 'Lock' AND wait_event = $2",
+                 AND wait_event_type = 'Lock' AND $2 IN (wait_event, 'any')",
             )
             .bind(&self.schema)
             .bind(kind)

@@ -261,6 +261,55 @@ fn a_fence_does_not_come_again_after_a_deletion_beside_the_claim() {
     }
 }
 
+/// The same beside a purge, which is held up here between choosing the row and deleting it.
+#[test]
+fn a_fence_does_not_come_again_after_a_purge_beside_the_claim() {
+    let bench = Bench::new();
+    let store = bench.store();
+    run(async {
+        let mut tx = bench.beside().await;
+        batch(
+            &mut tx,
+            "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$
+               BEGIN PERFORM pg_advisory_xact_lock('webhook_receipt'::regclass::bigint);
+               RETURN OLD; END $$;
+             CREATE TRIGGER wait BEFORE DELETE ON webhook_receipt
+               FOR EACH ROW EXECUTE FUNCTION wait()",
+        )
+        .await;
+        for round in 0..10 {
+            let id = format!("e{round}");
+            let ask = ask(&id).lease(Duration::ZERO).retention(Duration::ZERO);
+            let mut past = Vec::new();
+            for _ in 0..3 {
+                past.push(won(store.claim(ask.clone()).await.unwrap()));
+            }
+            batch(
+                &mut tx,
+                "BEGIN; SELECT pg_advisory_xact_lock('webhook_receipt'::regclass::bigint)",
+            )
+            .await;
+            let (purged, claim) = tokio::join!(store.purge(1), async {
+                bench.waiting(1, "advisory").await;
+                let release = async {
+                    bench.waiting(2, "any").await;
+                    batch(&mut tx, "COMMIT").await;
+                };
+                tokio::join!(store.claim(ask.clone()), release).0
+            });
+            assert_eq!(purged.unwrap(), 1);
+            let lease = won(claim.unwrap());
+            let highest = past.iter().map(|lease| lease.fence()).max().unwrap();
+            assert!(lease.fence() > highest, "a fence came again");
+            for old in past {
+                store.settle(old, Verdict::done("old")).await.unwrap_err();
+            }
+            settle(&store, lease, "new").await;
+            assert_eq!(store.purge(1).await.unwrap(), 1);
+        }
+    });
+}
+
 /// A future that is dropped between statements of one transaction leaves it open on a connection
 /// that the pool hands to somebody else.
 #[test]
