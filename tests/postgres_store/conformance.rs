@@ -53,7 +53,7 @@ impl Backend for Pool {
 }
 
 hookproof::store_conformance! {
-    read_committed: Pool::at("read\\ committed", 50, 1_000),
-    repeatable_read: Pool::at("repeatable\\ read", 10, 100),
+    read_committed: Pool::at("read committed", 50, 1_000),
+    repeatable_read: Pool::at("repeatable read", 10, 100),
     serializable: Pool::at("serializable", 10, 100),
 }

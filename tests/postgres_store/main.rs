@@ -138,11 +138,24 @@ impl Bench {
     }
 
     fn of(url: &str, schema: &str, settings: &[(&str, &str)], connections: u32) -> Self {
-        let options = options(url, schema).options(settings.iter().copied());
+        let options = options(url, schema);
+        let set: Vec<_> = settings
+            .iter()
+            .map(|(name, value)| statement(&format!("SET {name} = '{value}'")))
+            .collect();
         let pool = PgPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(PATIENCE)
-            .test_before_acquire(false);
+            .test_before_acquire(false)
+            .after_connect(move |session, _| {
+                let set = set.clone();
+                Box::pin(async move {
+                    for set in set {
+                        sqlx::query(set).execute(&mut *session).await?;
+                    }
+                    Ok(())
+                })
+            });
         // `connect_lazy` starts a task.
         let pool = run(async { pool.connect_lazy_with(options) });
         Self {

@@ -59,7 +59,7 @@ fn a_version_that_never_was_is_refused() {
 
 #[test]
 fn many_starts_at_once() {
-    for level in ["read\\ committed", "repeatable\\ read", "serializable"] {
+    for level in ["read committed", "repeatable read", "serializable"] {
         let bench = Bench::bare(
             super::url(),
             &[("default_transaction_isolation", level)],

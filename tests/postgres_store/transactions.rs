@@ -318,3 +318,23 @@ fn a_tx_lease_reads_like_a_lease() {
         assert_eq!(charge(&lease), key("e1").effect_key("charge"));
     });
 }
+
+/// Handlers run on executors that move them between threads.
+#[test]
+fn every_call_can_be_spawned() {
+    fn sent<T: Send>(call: T) -> T {
+        call
+    }
+    let (bench, store) = shop();
+    run(async {
+        sent(store.migrate()).await.unwrap();
+        let mut tx = bench.pool.begin().await.unwrap();
+        let TxClaim::New(lease) = sent(store.claim_in(&mut tx, ask("e1"))).await.unwrap() else {
+            panic!("the event is known");
+        };
+        let settle = store.settle_in(&mut tx, lease, Verdict::done(""));
+        sent(settle).await.unwrap();
+        tx.commit().await.unwrap();
+        duplicate(&store, "e1").await;
+    });
+}

@@ -1,6 +1,6 @@
 //! Bringing the schema in.
 
-use sqlx::{PgConnection, Row};
+use sqlx::{Executor, PgConnection, Row};
 
 use crate::store::{
     Claiming, StoreError, StoreErrorKind,
@@ -45,7 +45,8 @@ impl PostgresStore {
 
 /// One message of several statements is one transaction.
 async fn create(connection: &mut PgConnection) -> Result<(), StoreError> {
-    sqlx::raw_sql(sql::MIGRATE).execute(connection).await?;
+    // Not `RawSql::execute`, whose future cannot be sent between threads.
+    connection.execute(sqlx::raw_sql(sql::MIGRATE)).await?;
     Ok(())
 }
 
