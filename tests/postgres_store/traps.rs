@@ -1,6 +1,9 @@
 //! One test for each trap that PostgreSQL sets for such statements, named after it.
 
-use std::time::{Duration, Instant};
+use std::{
+    pin::Pin,
+    time::{Duration, Instant},
+};
 
 use hookproof::{
     Claim, Claiming, EventKey, Fence, Fingerprint, IdempotencyStore, Verdict,
@@ -317,40 +320,44 @@ fn a_cancelled_call_leaves_no_transaction_open() {
     let bench = Bench::with(super::url(), &[], 1);
     let store = bench.store();
     run(async {
-        let mut beside = bench.beside().await;
-        for polls in 0..12 {
-            let id = format!("e{polls}");
-            cancelled(polls, store.claim(ask(&id))).await;
-            let lease = win(&store, &format!("lease {polls}")).await;
-            cancelled(polls, store.settle(lease, Verdict::done(""))).await;
-            cancelled(polls, store.purge(10)).await;
-            cancelled(polls, store.forget(&key(&id))).await;
-            // The pool has one connection, so this is answered after all of that.
-            drop(bench.pool.acquire().await.unwrap());
-            let open = format!(
-                "SELECT count(*) FROM pg_stat_activity WHERE application_name = '{}' \
-                 AND (state <> 'idle' OR backend_xid IS NOT NULL)",
-                bench.schema
-            );
-            let since = Instant::now();
-            while number(&mut beside, &open).await > 0 {
-                assert!(since.elapsed() < super::PATIENCE, "a transaction is open");
+        let mut other = bench.beside().await;
+        let key = key("e1");
+        for turn in ["claim", "settle", "forget"] {
+            let lease = win(&store, "e1").await;
+            let lease = store.renew(lease, Duration::ZERO).await.unwrap();
+            batch(
+                &mut other,
+                "BEGIN; SELECT 1 FROM webhook_receipt FOR UPDATE",
+            )
+            .await;
+            let call: Pin<Box<dyn Future<Output = ()> + Send + '_>> = match turn {
+                "claim" => Box::pin(async { drop(store.claim(ask("e1")).await) }),
+                "settle" => Box::pin(async { drop(store.settle(lease, Verdict::done("")).await) }),
+                _ => Box::pin(async { drop(store.forget(&key).await) }),
+            };
+            // Dropped when the server is in the middle of it.
+            tokio::select! {
+                () = call => panic!("nothing held it up"),
+                () = bench.waiting(1, "transactionid") => {}
             }
+            batch(&mut other, "COMMIT").await;
+            let state = |state: &str| {
+                format!(
+                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = '{}' \
+                     AND state {state}",
+                    bench.schema
+                )
+            };
+            let since = Instant::now();
+            while number(&mut other, &state("= 'active'")).await > 0 {
+                assert!(since.elapsed() < super::PATIENCE, "it does not end");
+            }
+            let open = number(&mut other, &state("<> 'idle'")).await;
+            assert_eq!(open, 0, "{turn}: a transaction is open");
+            // The connection serves the next one.
+            store.forget(&key).await.unwrap();
         }
     });
-}
-
-async fn cancelled<T>(polls: usize, call: impl Future<Output = T> + Send) {
-    let mut call: std::pin::Pin<Box<dyn Future<Output = T> + Send + '_>> = Box::pin(call);
-    for _ in 0..polls {
-        let done = std::future::poll_fn(|context| {
-            std::task::Poll::Ready(call.as_mut().poll(context).is_ready())
-        });
-        if done.await {
-            break;
-        }
-        tokio::task::yield_now().await;
-    }
 }
 
 /// Session locks would stay with a connection of the pool, and poolers mix sessions up.
