@@ -38,12 +38,54 @@ impl Scalar {
 /// there, something else is there, or a name on the way occurs twice, which parsers read
 /// differently.
 pub(crate) fn find(body: &[u8], pointer: &str) -> Option<Scalar> {
+    Scalar::from_json(find_raw(body, pointer).ok()??)
+}
+
+/// A body that is not JSON, or names something twice on the way to what was looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NotJson;
+
+/// The value at a pointer as it is written; an empty pointer is the whole document.
+pub(crate) fn find_raw<'b>(body: &'b [u8], pointer: &str) -> Result<Option<&'b str>, NotJson> {
     // JSON is UTF-8 (RFC 8259 §8.1), in the strings that are skipped on the way too.
-    let text = std::str::from_utf8(body).ok()?;
+    let text = std::str::from_utf8(body).map_err(|_| NotJson)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let found = Seek(pointer).deserialize(&mut deserializer).ok()?;
-    deserializer.end().ok()?;
-    found
+    let found = Seek(pointer).deserialize(&mut deserializer);
+    let found = found.map_err(|_| NotJson)?;
+    deserializer.end().map_err(|_| NotJson)?;
+    Ok(found)
+}
+
+/// A scalar as providers print it into what they sign: a string's text, a number or truth value as
+/// it is written. `None` for `null`, for what is not there, and for lists and objects.
+pub(crate) fn text_at<'b>(
+    body: &'b [u8],
+    pointer: &str,
+) -> Result<Option<std::borrow::Cow<'b, str>>, NotJson> {
+    let Some(raw) = find_raw(body, pointer)? else {
+        return Ok(None);
+    };
+    match raw.as_bytes().first() {
+        Some(b'"') => serde_json::from_str::<String>(raw)
+            .map(|text| Some(text.into()))
+            .map_err(|_| NotJson),
+        Some(b'{' | b'[' | b'n') | None => Ok(None),
+        Some(_) => Ok(Some(raw.into())),
+    }
+}
+
+/// The elements of the array at a pointer, as they are written; at most `most`.
+pub(crate) fn elements<'b>(
+    body: &'b [u8],
+    pointer: &str,
+    most: usize,
+) -> Result<Vec<&'b str>, NotJson> {
+    let raw = find_raw(body, pointer)?.ok_or(NotJson)?;
+    let all: Vec<&RawValue> = serde_json::from_str(raw).map_err(|_| NotJson)?;
+    if all.len() > most {
+        return Err(NotJson);
+    }
+    Ok(all.into_iter().map(RawValue::get).collect())
 }
 
 /// Descends to the rest of a pointer.
@@ -60,22 +102,20 @@ impl<'p> Seek<'p> {
 }
 
 impl<'de> DeserializeSeed<'de> for Seek<'_> {
-    type Value = Option<Scalar>;
+    type Value = Option<&'de str>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         if self.0.is_empty() {
             // The raw text, because how numbers are handed over depends on features of serde_json
             // that another crate in the build may have switched on.
-            return Ok(Scalar::from_json(
-                <&RawValue>::deserialize(deserializer)?.get(),
-            ));
+            return Ok(Some(<&RawValue>::deserialize(deserializer)?.get()));
         }
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Seek<'_> {
-    type Value = Option<Scalar>;
+    type Value = Option<&'de str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")

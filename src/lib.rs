@@ -2,10 +2,14 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod clock;
+#[cfg(feature = "http-signatures")]
+pub mod content_digest;
 mod event;
 pub mod gate;
 
 pub mod guide;
+#[cfg(feature = "handshake")]
+pub mod handshake;
 pub mod headers;
 #[cfg(feature = "json")]
 mod json;
@@ -32,5 +36,6 @@ pub use store::{
     Verdict,
 };
 pub use verify::{
-    Invalid, Malformed, Rejection, RejectionKind, StaleDelivery, Verified, VerifiedBuf, verify,
+    Invalid, KeyNeeded, Malformed, Rejection, RejectionKind, StaleDelivery, Verified, VerifiedBuf,
+    verify,
 };

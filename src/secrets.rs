@@ -5,17 +5,30 @@
 //! where bad secrets are refused, so that nothing about configuration is left to find out from a
 //! delivery.
 
+mod derive;
+#[cfg(feature = "public-key")]
+mod public_key;
 mod secret;
 
 use std::{fmt, time::Duration};
 
 use time::OffsetDateTime;
+use zeroize::Zeroizing;
 
+#[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
+pub(crate) use public_key::oid;
+#[cfg(all(
+    feature = "testing",
+    any(feature = "ed25519", feature = "ecdsa", feature = "rsa")
+))]
+pub(crate) use public_key::{from_base64, wrap};
 pub(crate) use secret::decode;
+#[cfg(feature = "handshake")]
+pub(crate) use secret::decode_as;
 pub use secret::{MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault};
 
 use crate::{
-    scheme::{Scheme, SchemeError},
+    scheme::{KeySource, Scheme, SchemeError},
     verify::MacKey,
 };
 
@@ -70,8 +83,10 @@ pub enum SecretsError {
 /// ```
 pub struct Secrets {
     scheme: &'static Scheme,
-    ring: Box<[Key]>,
+    ring: Vec<Key>,
     freshness: Freshness,
+    /// [`Scheme::is_plain`], asked once.
+    plain: bool,
 }
 
 /// How old or how early a delivery may be.
@@ -87,9 +102,69 @@ pub(crate) struct Key {
     pub(crate) id: Option<Box<str>>,
     not_before: Option<OffsetDateTime>,
     not_after: Option<OffsetDateTime>,
+    settings: Box<[(&'static str, Box<str>)]>,
+    /// The secret's own bytes, where they are a part of what is hashed.
+    secret: Option<Zeroizing<Vec<u8>>>,
 }
 
 impl Key {
+    fn make(scheme: &'static Scheme, secret: Secret) -> Result<Self, SecretFault> {
+        let missing = |name: &&&str| {
+            let given = secret.settings.iter().find(|(known, _)| known == *name);
+            given.is_none_or(|(_, value)| value.trim().is_empty())
+        };
+        if let Some(name) = scheme.settings().iter().find(missing) {
+            return Err(SecretFault::MissingSetting(name));
+        }
+        let decoded = decode(scheme, &secret.bytes)?;
+        let derived = derive::derive(scheme.key_content(), &decoded, &secret.settings)?;
+        let key = derived.as_deref().unwrap_or(&decoded);
+        let mac = MacKey::new(scheme.mac(), key)?;
+        let hashed = scheme.hashes_secret();
+        Ok(Self {
+            mac,
+            secret: hashed.then_some(decoded),
+            id: secret.key_id,
+            not_before: secret.not_before,
+            not_after: secret.not_after,
+            settings: secret.settings.into(),
+        })
+    }
+
+    /// What verifies whatever `secret` signs, with its settings. `bytes` are the public key, where
+    /// the two differ.
+    #[cfg(feature = "testing")]
+    pub(crate) fn signing(
+        scheme: &'static Scheme,
+        secret: &Secret,
+        bytes: Option<String>,
+    ) -> Result<Self, SecretFault> {
+        let bytes = bytes.map(String::into_bytes);
+        let copy = Secret {
+            bytes: Zeroizing::new(bytes.unwrap_or_else(|| secret.bytes.to_vec())),
+            key_id: None,
+            not_before: None,
+            not_after: None,
+            settings: secret.settings.clone(),
+        };
+        Self::make(scheme, copy)
+    }
+
+    /// The secret's bytes, for [`Part::Secret`](crate::scheme::Part::Secret) and nothing else.
+    pub(crate) fn secret(&self) -> &[u8] {
+        self.secret
+            .as_ref()
+            .map(|secret| secret.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// A text given with [`Secret::setting`].
+    pub(crate) fn setting(&self, name: &str) -> Option<&str> {
+        let mut known = self.settings.iter();
+        let value = known.find_map(|(known, value)| (*known == name).then_some(value));
+        value.map(|value| &**value)
+    }
+
     pub(crate) fn in_force(&self, now: OffsetDateTime) -> bool {
         self.not_before.is_none_or(|from| from <= now)
             && self.not_after.is_none_or(|until| now <= until)
@@ -111,38 +186,69 @@ impl Secrets {
     {
         scheme.check().map_err(SecretsError::Scheme)?;
         let mut ring: Vec<Key> = Vec::new();
-        for (index, secret) in secrets.into_iter().enumerate() {
-            if index == MAX_KEYS {
-                return Err(SecretsError::TooMany);
-            }
-            let Secret {
-                bytes,
-                key_id,
-                not_before,
-                not_after,
-            } = secret.into();
-            if key_id.is_some() && ring.iter().any(|key| key.id == key_id) {
-                return Err(SecretsError::DuplicateKeyId { index });
-            }
-            let key = decode(scheme.secret_format(), &bytes)
-                .map_err(|fault| SecretsError::Secret { index, fault })?;
-            let mac = MacKey::new(scheme.mac(), &key);
-            ring.push(Key {
-                mac,
-                id: key_id,
-                not_before,
-                not_after,
-            });
+        for secret in secrets {
+            push(scheme, &mut ring, secret.into())?;
         }
         if ring.is_empty() {
             return Err(SecretsError::NoSecrets);
         }
+        Ok(Self::with(scheme, ring))
+    }
+
+    /// A ring without keys, for a scheme whose keys are fetched
+    /// ([`Scheme::key_source`]): until keys are [added](Self::add), every delivery that names its
+    /// key is answered with [`Rejection::KeyNeeded`](crate::Rejection::KeyNeeded).
+    ///
+    /// # Errors
+    ///
+    /// [`SecretsError::NoSecrets`] for a scheme whose keys are configured and not fetched.
+    pub fn awaiting_keys(scheme: &'static Scheme) -> Result<Self, SecretsError> {
+        scheme.check().map_err(SecretsError::Scheme)?;
+        if scheme.key_source() == KeySource::Given {
+            return Err(SecretsError::NoSecrets);
+        }
+        Ok(Self::with(scheme, Vec::new()))
+    }
+
+    fn with(scheme: &'static Scheme, ring: Vec<Key>) -> Self {
         let freshness = Freshness::Within(scheme.default_tolerance());
-        Ok(Self {
+        Self {
             scheme,
-            ring: ring.into_boxed_slice(),
+            ring,
             freshness,
-        })
+            plain: scheme.is_plain(),
+        }
+    }
+
+    /// Adds a key that was fetched, and gives the ring back. Name it with
+    /// [`Secret::key_id`] as the request did (its id or the address of its certificate), or it is
+    /// tried for every request. A key with the same id is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`SecretsError`], with the ring unchanged.
+    pub fn add(&mut self, secret: impl Into<Secret>) -> Result<&mut Self, SecretsError> {
+        let secret = secret.into();
+        let same = |key: &Key| key.id.is_some() && key.id == secret.key_id;
+        match self.ring.iter().position(same) {
+            Some(index) => {
+                let key = Key::make(self.scheme, secret)
+                    .map_err(|fault| SecretsError::Secret { index, fault })?;
+                if let Some(place) = self.ring.get_mut(index) {
+                    *place = key;
+                }
+            }
+            None => push(self.scheme, &mut self.ring, secret)?,
+        }
+        Ok(self)
+    }
+
+    /// Takes a key out of the ring by its id, once the provider no longer lists it. Tells whether
+    /// there was one.
+    pub fn remove(&mut self, key_id: &str) -> bool {
+        let before = self.ring.len();
+        self.ring.retain(|key| key.id.as_deref() != Some(key_id));
+        self.ring.len() != before
     }
 
     /// Sets the allowed age, and the allowed lead of a sender whose clock is ahead; both
@@ -167,10 +273,14 @@ impl Secrets {
         self.scheme
     }
 
-    /// Number of keys in the ring; never 0.
-    #[allow(clippy::len_without_is_empty, reason = "an empty ring cannot be made")]
+    /// Number of keys in the ring; 0 only while keys are [awaited](Self::awaiting_keys).
     pub fn len(&self) -> usize {
         self.ring.len()
+    }
+
+    /// Whether the ring still waits for its first key.
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
     }
 
     /// The allowed age, or `None` after [`Secrets::danger_accept_any_age`] and for schemes without
@@ -186,9 +296,27 @@ impl Secrets {
         self.freshness
     }
 
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
     pub(crate) fn ring(&self) -> &[Key] {
         &self.ring
     }
+}
+
+/// Appends a key to a ring, or leaves the ring as it is.
+fn push(scheme: &'static Scheme, ring: &mut Vec<Key>, secret: Secret) -> Result<(), SecretsError> {
+    let index = ring.len();
+    if index == MAX_KEYS {
+        return Err(SecretsError::TooMany);
+    }
+    if secret.key_id.is_some() && ring.iter().any(|key| key.id == secret.key_id) {
+        return Err(SecretsError::DuplicateKeyId { index });
+    }
+    let key = Key::make(scheme, secret).map_err(|fault| SecretsError::Secret { index, fault })?;
+    ring.push(key);
+    Ok(())
 }
 
 impl fmt::Debug for Secrets {

@@ -1,14 +1,30 @@
 //! The provider guide is made from the rows. `HOOKPROOF_WRITE_GUIDE=1 cargo test --all-features
 //! --test guide` writes it anew.
-#![cfg(all(feature = "json", feature = "sha1"))]
+#![cfg(all(
+    feature = "json",
+    feature = "sha1",
+    feature = "keyed-hash",
+    feature = "ed25519",
+    feature = "ecdsa",
+    feature = "rsa",
+    feature = "http-signatures"
+))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
+
+#[cfg(feature = "handshake")]
+#[allow(
+    clippy::indexing_slicing,
+    reason = "rows that `check` accepts name their settings"
+)]
+#[path = "guide/handshakes.rs"]
+mod handshakes;
 
 use std::fmt::Write as _;
 
 use hookproof::scheme::{
-    self, Encoding, Evidence, IdSource, Mac, Part, Scheme, SecretFormat, Slot, Source, Stability,
-    Stamp, Unit,
+    self, Encoding, Evidence, Hash, IdSource, KeySource, Mac, Part, Scheme, SecretFormat, Slot,
+    Source, Stability, Stamp, Unit,
 };
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/schemes.md");
@@ -81,17 +97,34 @@ fn section(out: &mut String, scheme: &Scheme) {
     let content: Vec<String> = scheme.parts().iter().map(part).collect();
     line(
         "signed",
-        if content.is_empty() {
+        if let Some(covered) = http_signature(scheme) {
+            covered
+        } else if content.is_empty() {
             "nothing".into()
         } else {
             content.join(" ")
         },
     );
     line("secret", secret(scheme.secret_format()));
+    if let Some(header) = scheme.key_id_header() {
+        line("key named by", format!("header `{header}`, unsigned"));
+    }
+    if let KeySource::ById(place) = scheme.key_source() {
+        let link = place.starts_with("https://");
+        line(
+            "keys",
+            if link {
+                format!("<{place}>")
+            } else {
+                place.into()
+            },
+        );
+    }
     if let Some((stamp, unit)) = scheme.timestamp_source() {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
             Stamp::Json(pointer) => format!("`{pointer}` in the body"),
+            Stamp::Created => "parameter `created` of `Signature-Input`".into(),
             _ => "?".into(),
         };
         line(
@@ -142,8 +175,23 @@ fn section(out: &mut String, scheme: &Scheme) {
 fn mac(mac: Mac) -> &'static str {
     match mac {
         Mac::HmacSha256 => "HMAC-SHA-256",
+        Mac::HmacSha384 => "HMAC-SHA-384",
         Mac::HmacSha512 => "HMAC-SHA-512",
         Mac::HmacSha1 => "HMAC-SHA-1",
+        Mac::Hash(Hash::Sha256) => "SHA-256 with the secret",
+        Mac::Hash(Hash::Sha384) => "SHA-384 with the secret",
+        Mac::Hash(Hash::Sha512) => "SHA-512 with the secret",
+        Mac::Hash(Hash::Sha1) => "SHA-1 with the secret",
+        Mac::Hash(Hash::Md5) => "MD5 with the secret",
+        Mac::Hash(Hash::Keccak256) => "Keccak-256 with the secret",
+        Mac::Ed25519 => "Ed25519",
+        Mac::EcdsaP256Sha256Der => "ECDSA P-256, SHA-256, DER",
+        Mac::EcdsaP256Sha256Raw => "ECDSA P-256, SHA-256, `r`, `s`",
+        Mac::EcdsaP256Sha1Der => "ECDSA P-256, SHA-1, DER",
+        Mac::RsaSha256 => "RSA PKCS #1 v1.5, SHA-256",
+        Mac::RsaSha512 => "RSA PKCS #1 v1.5, SHA-512",
+        Mac::RsaSha1 => "RSA PKCS #1 v1.5, SHA-1",
+        Mac::RsaPssSha512 => "RSA PSS, SHA-512",
         Mac::Token => "token",
         _ => panic!("a new algorithm needs a name here"),
     }
@@ -178,7 +226,7 @@ fn place(slot: Slot) -> String {
 
 fn part(part: &Part) -> String {
     match part {
-        Part::Text(text) => format!("`\"{text}\"`"),
+        Part::Text(text) => format!("`{text:?}`"),
         Part::Timestamp => "time".into(),
         Part::Header(slot) => format!("`{}`", slot.name()),
         Part::Body => "body".into(),
@@ -188,12 +236,27 @@ fn part(part: &Part) -> String {
     }
 }
 
+/// What an HTTP message signature must cover.
+fn http_signature(scheme: &Scheme) -> Option<String> {
+    let rule = scheme.http_signature_rule()?;
+    let body = if rule.covers_body() {
+        ", and `content-digest` with the body that it is of"
+    } else {
+        "; not the body"
+    };
+    Some(format!(
+        "what `Signature-Input` says, at least `{}`{body}",
+        rule.components().join("`, `")
+    ))
+}
+
 fn secret(format: SecretFormat) -> String {
     match format {
         SecretFormat::Text => "the text as it is shown".into(),
         SecretFormat::Base64 { prefix: "" } => "base64".into(),
         SecretFormat::Base64 { prefix } => format!("base64 after an optional `{prefix}`"),
         SecretFormat::Hex => "hex".into(),
+        SecretFormat::PublicKey => "a public key, in any spelling".into(),
         _ => panic!("a new format needs a name here"),
     }
 }

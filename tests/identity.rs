@@ -82,7 +82,8 @@ fn an_unsigned_id_header_never_decides() {
             continue;
         }
         let secret = common::secret(scheme, SECRET);
-        let request = sign(scheme, secret.as_str(), &common::body(scheme, NOW), NOW).unwrap();
+        let private = common::signing_secret(scheme, SECRET);
+        let request = sign(scheme, private.as_str(), &common::body(scheme, NOW), NOW).unwrap();
         let secrets = Secrets::new(scheme, [secret.as_str()]).unwrap();
         let key = |request: &Signed| {
             let delivery = hookproof::verify(&request.body, request, &secrets, NOW).unwrap();
@@ -107,12 +108,13 @@ fn members_that_change_between_attempts_are_not_compared() {
             continue;
         };
         let secret = common::secret(scheme, SECRET);
+        let private = common::signing_secret(scheme, SECRET);
         let secrets = Secrets::new(scheme, [secret.as_str()]).unwrap();
         let print = |pointer: &str, value: i64| {
             let mut body = serde_json::from_slice(&common::body(scheme, NOW)).unwrap();
             common::put(&mut body, pointer, value.into());
             let body = body.to_string();
-            let request = sign(scheme, secret.as_str(), body.as_bytes(), NOW).unwrap();
+            let request = sign(scheme, private.as_str(), body.as_bytes(), NOW).unwrap();
             let delivery = hookproof::verify(&request.body, &request, &secrets, NOW).unwrap();
             delivery.fingerprint()
         };

@@ -1,4 +1,4 @@
-//! Accepting an HMAC delivery allocates nothing; refusing one does not either.
+//! Accepting a delivery allocates nothing, unless RSA signed it; refusing one does not either.
 #![cfg(feature = "testing")]
 #![allow(
     clippy::unwrap_used,
@@ -12,6 +12,7 @@ mod common;
 
 use hookproof::{
     Secret, Secrets,
+    headers::RequestTarget,
     scheme::{self, Stamp},
     testing::Signer,
 };
@@ -21,6 +22,13 @@ use time::macros::datetime;
 fn verify_does_not_allocate() {
     let now = datetime!(2027-01-15 08:00 UTC);
     for scheme in scheme::ALL {
+        if common::is_composed(scheme) {
+            continue;
+        }
+        // Numbers of thousands of bits live on the heap.
+        if format!("{:?}", scheme.mac()).starts_with("Rsa") {
+            continue;
+        }
         let body = common::body(scheme, now);
         let old = common::secret(scheme, "the-old-secret-of-the-two");
         let new = common::secret(scheme, "the-new-secret-of-the-two");
@@ -32,10 +40,8 @@ fn verify_does_not_allocate() {
             ],
         )
         .unwrap();
-        let good = Signer::new(scheme, new.as_str())
-            .at(now)
-            .sign(&body)
-            .unwrap();
+        let signing = common::signing_secret(scheme, "the-new-secret-of-the-two");
+        let good = Signer::new(scheme, signing).at(now).sign(&body).unwrap();
         #[cfg(feature = "http")]
         let map: http::HeaderMap = good
             .headers
@@ -53,6 +59,7 @@ fn verify_does_not_allocate() {
             accepted &= hookproof::verify(&good.body, &good, &secrets, now).is_ok();
             #[cfg(feature = "http")]
             {
+                let map = RequestTarget::new(&map, &good.method, &good.url);
                 accepted &= hookproof::verify(&good.body, &map, &secrets, now).is_ok();
             }
             refused = hookproof::verify(b"{}x", &good.headers, &secrets, now).is_err();
@@ -62,6 +69,9 @@ fn verify_does_not_allocate() {
         assert_eq!(refused, scheme.coverage().body, "{}", scheme.name());
         // A time inside a JSON body costs the parser's stack of open brackets, and nothing else.
         let (most, bytes) = match scheme.timestamp_source() {
+            // A library's tree of the fields, and the text that was signed.
+            #[cfg(feature = "http-signatures")]
+            Some((Stamp::Created, _)) => (90, 12 * 1024),
             Some((Stamp::Json(_), _)) => (2, 16),
             _ => (0, 0),
         };

@@ -3,10 +3,10 @@
 //!
 //! `HOOKPROOF_VECTORS=DIR cargo test --all-features vectors` runs every `*.json` of another folder
 //! in the same format instead. A provider that the catalogue lacks is skipped, by name; so are
-//! unsigned handshakes (`handshake-*`) and public-key vectors of a scheme that is here for shared
-//! secrets only. The last line reads `N passed, N failed, N skipped`.
+//! unsigned handshakes (`handshake-*`). The last line reads `N passed, N failed, N skipped`.
 //!
-//! `valid` and `stale` must be met exactly; `malformed` and `invalid` both mean refused. The rule
+//! `valid` and `stale` must be met exactly; `malformed` and `invalid` both mean refused, and so does
+//! asking for a key of another name than the one key that the vector has (`kid`). The rule
 //! that tells those two apart here: *malformed* cannot be read as the scheme says, *invalid* can,
 //! but verifies under no key in force.
 #![cfg(feature = "json")]
@@ -60,8 +60,10 @@ fn every_scheme_has_vectors() {
         let text = fs::read_to_string(&file)
             .unwrap_or_else(|_| panic!("{} has no vectors", scheme.name()));
         let file: Value = serde_json::from_str(&text).unwrap();
+        // What else is known of the same provider.
+        let more = file_of(&format!("{}-appendix-b", scheme.provider()));
         let mut accepted = 0;
-        for vector in requests(&file) {
+        for vector in requests(&file).chain(more.iter().flat_map(requests)) {
             if vector["expect"] == "valid"
                 && row(scheme.provider(), vector).map(Scheme::name) == Some(scheme.name())
             {
@@ -74,6 +76,11 @@ fn every_scheme_has_vectors() {
             scheme.name()
         );
     }
+}
+
+fn file_of(name: &str) -> Option<Value> {
+    let text = fs::read_to_string(own_folder().join(format!("{name}.json"))).ok()?;
+    Some(serde_json::from_str(&text).unwrap())
 }
 
 fn requests(file: &Value) -> impl Iterator<Item = &Value> {
@@ -106,14 +113,16 @@ fn run_file(file: &Value, tally: &mut Tally) {
         let expected: &[&str] = match vector["expect"].as_str() {
             Some("valid") => &["valid"],
             Some("stale") => &["stale"],
-            Some("malformed" | "invalid") => &["malformed", "invalid", "refused at start-up"],
+            Some("malformed" | "invalid") => {
+                &["malformed", "invalid", "key-needed", "refused at start-up"]
+            }
             _ => {
                 tally.skipped.push(format!("{name} (expects nothing)"));
                 continue;
             }
         };
         let request = Request::from_json(vector);
-        match Secrets::new(row, secrets(vector)) {
+        match Secrets::new(row, common::ring(row, vector, &secrets(vector))) {
             Err(_) => tally.check(&name, expected, "refused at start-up"),
             Ok(mut secrets) => {
                 if let Some(seconds) = vector["tolerance_s"].as_u64() {
@@ -133,31 +142,45 @@ fn secrets(vector: &Value) -> Vec<&str> {
 }
 
 /// Which row of the provider a vector is for: the algorithm that it names, or else the first whose
-/// signature header is there, or else the first. A weaker algorithm is never taken unnamed.
+/// signature header is there, or else the first. A weaker algorithm is never taken unnamed, and a
+/// public key (`whpk_`) never becomes a shared secret where the provider has both.
 fn row(provider: &str, vector: &Value) -> Option<&'static Scheme> {
-    let public_key = secrets(vector)
-        .iter()
-        .any(|secret| secret.starts_with("whpk_"));
-    if public_key
-        || vector["name"]
-            .as_str()
-            .is_some_and(|name| name.starts_with("handshake"))
+    if vector["name"]
+        .as_str()
+        .is_some_and(|name| name.starts_with("handshake"))
     {
         return None;
     }
+    #[cfg(feature = "http-signatures")]
+    if let Some(name) = vector["alg"].as_str() {
+        let named = |row: &&Scheme| {
+            row.provider() == provider && row.mac().http_signature_name() == Some(name)
+        };
+        return scheme::ALL.iter().copied().find(named);
+    }
     let request = Request::from_json(vector);
+    let public_key = secrets(vector)
+        .iter()
+        .any(|secret| secret.starts_with("whpk_"));
     let rows = || {
-        scheme::ALL
-            .iter()
-            .copied()
-            .filter(|row| row.provider() == provider)
+        let of_provider = |row: &&Scheme| row.provider() == provider;
+        let rows = scheme::ALL.iter().copied().filter(of_provider);
+        let both = rows.clone().any(|row| !row.mac().is_public_key());
+        rows.filter(move |row| !both || row.mac().is_public_key() == public_key)
     };
     let algorithm = |row: &&Scheme| match vector["algorithm"].as_str() {
         Some(name) => name == algorithm_name(row.mac()),
         None => algorithm_name(row.mac()) != "hmac-sha1" || rows().count() == 1,
     };
     let signed = |row: &&Scheme| {
-        let name = row.signature_slot().unwrap().name();
+        // A token that is the whole body has no header.
+        let Some(slot) = row.signature_slot() else {
+            return true;
+        };
+        if !slot.is_header() {
+            return common::carries(&request, &slot);
+        }
+        let name = slot.name();
         let second = row
             .header_families()
             .map(|(ours, other)| name.replacen(ours, other, 1));
@@ -165,7 +188,8 @@ fn row(provider: &str, vector: &Value) -> Option<&'static Scheme> {
     };
     rows()
         .filter(algorithm)
-        .find(signed)
+        .find(|row| signed(row) && common::is_meant(&request, row))
+        .or_else(|| rows().filter(algorithm).find(signed))
         .or_else(|| rows().find(algorithm))
 }
 

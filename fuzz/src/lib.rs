@@ -6,6 +6,7 @@
 //! | [`verify()`] | requests to every scheme of the catalogue | a panic, or an answer that the [`oracle`] disagrees with |
 //! | [`sign_then_verify()`] | what a sender signs, and what others make of it | a signed request that is refused, a changed one that is not |
 //! | [`stored()`] | rows, claims, verdicts and times | a panic, or a rule of the store contract that does not hold |
+//! | [`handshake()`] | requests to every row of the handshakes | a panic, an answer that could do harm, or one that nobody may have |
 //!
 //! # With a fuzzer
 //!
@@ -72,6 +73,7 @@
 #![deny(missing_docs)]
 
 mod endorse;
+pub mod handshake;
 pub mod input;
 pub mod oracle;
 pub mod own;
@@ -83,6 +85,7 @@ mod tamper;
 pub mod vectors;
 pub mod verify;
 
+pub use handshake::handshake;
 pub use sign_then_verify::sign_then_verify;
 pub use slot::slot;
 pub use stored::stored;

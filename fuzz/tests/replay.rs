@@ -8,7 +8,8 @@ use std::{
 
 use fastrand::Rng;
 use hookproof_fuzz::{
-    input::Request, oracle::Answer, senders::SENDERS, sign_then_verify::seed, verify::judge,
+    handshake::Came, input::Request, oracle::Answer, senders::SENDERS, sign_then_verify::seed,
+    verify::judge,
 };
 
 /// Spoilt seeds per target. The same ones each time.
@@ -101,6 +102,27 @@ fn sign_then_verify() {
 #[test]
 fn stored() {
     replay("stored", hookproof_fuzz::stored);
+}
+
+#[test]
+fn handshake() {
+    replay("handshake", hookproof_fuzz::handshake);
+}
+
+/// Every case of a handshake is answered, so that a fuzzer starts from there.
+#[test]
+fn handshakes_are_answered() {
+    let found = |name: &str| name.starts_with("found.");
+    for (name, input) in seeds("handshake")
+        .into_iter()
+        .filter(|(name, _)| !found(name))
+    {
+        assert_eq!(
+            hookproof_fuzz::handshake::judge(&input),
+            Came::Answered,
+            "{name}"
+        );
+    }
 }
 
 /// Seeds say in their names what they come to. If this fails after the catalogue has changed,

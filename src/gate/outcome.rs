@@ -67,6 +67,7 @@ impl Decision {
             Decision::Rejected(Rejection::Malformed(_)) => "malformed",
             Decision::Rejected(Rejection::Invalid(_)) => "invalid",
             Decision::Rejected(Rejection::Stale(_)) => "stale",
+            Decision::Rejected(Rejection::KeyNeeded(_)) => "key_needed",
             Decision::TooLarge => "too_large",
             Decision::Unkeyed(_) => "unkeyed",
             Decision::Processed(_) => "processed",

@@ -2,6 +2,7 @@
 //!
 //! * [`design`]: the contract between the parts of this crate.
 //! * [`schemes`]: what each provider signs, and its traps.
+//! * [`handshakes`]: how each provider checks an endpoint, and what it wants to hear.
 //! * [`stores`]: how to choose, run and write a store.
 //! * [`misuse`]: mistakes that do not compile, and those that do.
 
@@ -10,6 +11,9 @@ pub mod design {}
 
 #[doc = include_str!("schemes.md")]
 pub mod schemes {}
+
+#[doc = include_str!("handshakes.md")]
+pub mod handshakes {}
 
 #[doc = include_str!("stores.md")]
 pub mod stores {}

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    DEFAULT_TOLERANCE, Encoding, Evidence, IdSource, Mac, Part, Scheme, SecretFormat, Slot, Source,
-    Stability, Stamp, Unit,
+    DEFAULT_TOLERANCE, Encoding, Evidence, IdSource, KeySource, Mac, Part, Scheme, SecretFormat,
+    Slot, Source, Stability, Stamp, Unit,
 };
 
 impl Scheme {
@@ -19,20 +19,32 @@ impl Scheme {
             signature: None,
             more_signatures: &[],
             content: &[],
+            alternatives: &[],
+            key_parts: &[],
+            each: None,
+            document: None,
+            earliest: 0,
             timestamp: None,
             tolerance: DEFAULT_TOLERANCE,
             key_id: None,
+            keys: KeySource::Given,
+            settings: &[],
             id: IdSource::None,
             delivery_id: None,
             event_type: None,
             stability: Stability::Body,
-            secret: SecretFormat::Text,
+            secret: match mac.is_public_key() {
+                true => SecretFormat::PublicKey,
+                false => SecretFormat::Text,
+            },
             alias: None,
             ambiguous: None,
             retry_horizon: None,
             docs: "",
             evidence: Evidence::Own,
             notes: &[],
+            #[cfg(feature = "http-signatures")]
+            http_signature: None,
         }
     }
 
@@ -81,6 +93,56 @@ impl Scheme {
         }
     }
 
+    /// Further contents that a signature may be over, each complete in itself, where the provider
+    /// signs one or another. A content whose values or conditions the request does not meet is
+    /// passed over. Each costs one more MAC per key.
+    #[must_use]
+    pub const fn or_content(self, alternatives: &'static [&'static [Part]]) -> Self {
+        Self {
+            alternatives,
+            ..self
+        }
+    }
+
+    /// How the key is made, where it is not the secret itself: of [`Part::Secret`],
+    /// [`Part::Setting`] and [`Part::Text`], or something [of](Part::Of) them.
+    #[must_use]
+    pub const fn key(self, parts: &'static [Part]) -> Self {
+        Self {
+            key_parts: parts,
+            ..self
+        }
+    }
+
+    /// Every element of the array at this pointer carries a signature of its own, and all of them
+    /// must verify. Pointers of slots and parts are then relative to the element.
+    #[must_use]
+    pub const fn each(self, pointer: &'static str) -> Self {
+        Self {
+            each: Some(pointer),
+            ..self
+        }
+    }
+
+    /// The JSON document is the text of this form field and not the body.
+    #[must_use]
+    pub const fn json_in_form(self, field: &'static str) -> Self {
+        Self {
+            document: Some(field),
+            ..self
+        }
+    }
+
+    /// The first second since 1970 that a timestamp can be of; anything earlier is no timestamp of
+    /// this provider. Tells seconds from milliseconds.
+    #[must_use]
+    pub const fn earliest(self, seconds: u64) -> Self {
+        Self {
+            earliest: seconds,
+            ..self
+        }
+    }
+
     /// A timestamp in a header or list item. The content must hold [`Part::Timestamp`]: a time
     /// that is not signed says nothing, so such a scheme is refused.
     #[must_use]
@@ -110,10 +172,29 @@ impl Scheme {
     /// A header that names the key in use. It only narrows the choice, and is not signed.
     #[must_use]
     pub const fn key_id(self, header: &'static str) -> Self {
+        self.key_id_in(Slot::header(header))
+    }
+
+    /// The same at another place.
+    #[must_use]
+    pub const fn key_id_in(self, slot: Slot) -> Self {
         Self {
-            key_id: Some(header),
+            key_id: Some(slot),
             ..self
         }
+    }
+
+    /// Where the keys come from, if not from the configuration.
+    #[must_use]
+    pub const fn keys(self, keys: KeySource) -> Self {
+        Self { keys, ..self }
+    }
+
+    /// The texts that an application must give beside each secret; see
+    /// [`Secret::setting`](crate::Secret::setting).
+    #[must_use]
+    pub const fn needs(self, settings: &'static [&'static str]) -> Self {
+        Self { settings, ..self }
     }
 
     /// What names the event.
@@ -146,7 +227,8 @@ impl Scheme {
         Self { stability, ..self }
     }
 
-    /// How a secret's text becomes the key.
+    /// How a secret's text becomes the key. A public key is told by its spelling, whatever is said
+    /// here, and nothing else can be one.
     #[must_use]
     pub const fn secret(self, format: SecretFormat) -> Self {
         Self {
@@ -247,7 +329,45 @@ impl Scheme {
 
     /// The header that names the key, if there is one.
     pub const fn key_id_header(&self) -> Option<&'static str> {
+        match self.key_id {
+            Some(slot) => slot.header_name(),
+            None => None,
+        }
+    }
+
+    /// Where the key is named, if it is.
+    pub const fn key_id_slot(&self) -> Option<Slot> {
         self.key_id
+    }
+
+    /// The further contents; see [`Scheme::or_content`].
+    pub const fn alternative_contents(&self) -> &'static [&'static [Part]] {
+        self.alternatives
+    }
+
+    /// How the key is made of the secret; empty where it is the secret.
+    pub const fn key_content(&self) -> &'static [Part] {
+        self.key_parts
+    }
+
+    /// The array whose elements are signed one by one; see [`Scheme::each`].
+    pub const fn each_element(&self) -> Option<&'static str> {
+        self.each
+    }
+
+    /// The form field with the JSON document; see [`Scheme::json_in_form`].
+    pub const fn json_field(&self) -> Option<&'static str> {
+        self.document
+    }
+
+    /// Where the keys come from.
+    pub const fn key_source(&self) -> KeySource {
+        self.keys
+    }
+
+    /// The texts needed beside each secret; see [`Scheme::needs`].
+    pub const fn settings(&self) -> &'static [&'static str] {
+        self.settings
     }
 
     /// What names the event.

@@ -1,6 +1,9 @@
 //! What makes a scheme sound, checked once when [`Secrets`](crate::Secrets) are built.
 
-use super::{Encoding, MAX_PARTS, Mac, Part, Scheme, Shape, Slot, Stamp, Unit};
+use super::{
+    Condition, Encoding, MAX_PARTS, Mac, Part, Place, Scheme, Slot, Stamp, Transform, boundaries,
+    holds, walk,
+};
 
 /// Why a scheme cannot be used. Found when secrets are bound to it, never per request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -15,8 +18,9 @@ pub enum SchemeError {
     /// A MAC over nothing proves nothing.
     #[error("the scheme's signed content is empty")]
     NothingSigned,
-    /// [`Mac::Token`] signs no content, and is the only one with [`Encoding::Plain`].
-    #[error("a token scheme has no signed content and plain encoding, and only a token scheme")]
+    /// [`Mac::Token`] signs no content, comes as it is or in base64, and is the only one with
+    /// [`Encoding::Plain`].
+    #[error("a token scheme has no signed content, and only a token is not encoded")]
     TokenContent,
     /// More parts than [`MAX_PARTS`].
     #[error("the scheme's signed content has too many parts")]
@@ -34,9 +38,19 @@ pub enum SchemeError {
         /// Index into the content.
         usize,
     ),
+    /// A digest of the body is compared with a value that the signature does not cover.
+    #[error("the scheme compares the body with a digest that the signature does not cover")]
+    UnsignedDigest,
     /// A JSON pointer that does not begin with `/`.
     #[error("a JSON pointer of the scheme does not begin with a slash")]
     Pointer,
+    /// The rule given to [`Scheme::http_signature`], or its scheme, cannot be kept.
+    #[cfg(feature = "http-signatures")]
+    #[error("the scheme's HTTP signature cannot be used: {0}")]
+    HttpSignature(
+        /// What is wrong.
+        &'static str,
+    ),
     /// The scheme needs a cargo feature that is not enabled.
     #[error("the scheme needs the cargo feature `{0}`")]
     NeedsFeature(
@@ -66,45 +80,121 @@ impl Scheme {
         let signature = self.signature.ok_or(SchemeError::NoSignature)?;
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
         let mut names = vec![self.name, self.provider, signature.name()];
-        names.extend(self.more_signatures.iter().map(Slot::name));
-        names.extend(self.key_id);
+        names.extend(self.slots().iter().map(Slot::name));
         names.extend(self.delivery_id_header());
-        names.extend(self.content.iter().filter_map(|part| match part {
-            Part::Header(slot) => Some(slot.name()),
-            _ => None,
-        }));
+        names.extend(self.document);
         if !names.into_iter().all(visible) {
             return Err(SchemeError::Name);
         }
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.http_signature {
+            self.check_http_signature(rule)?;
+            return self.with_sound_pointers();
+        }
         let token = self.mac == Mac::Token;
-        if token != (self.encoding == Encoding::Plain) || (token && !self.content.is_empty()) {
+        let clear = matches!(self.encoding, Encoding::Plain | Encoding::Base64);
+        if (token && !clear) || (!token && self.encoding == Encoding::Plain) {
             return Err(SchemeError::TokenContent);
         }
-        if !token
-            && !self
-                .content
-                .iter()
-                .any(|part| !matches!(part, Part::Text(_)))
-        {
-            return Err(SchemeError::NothingSigned);
+        for parts in self.contents() {
+            let says_something =
+                |part: &Part| !matches!(part, Part::Text(_) | Part::Setting(_) | Part::Require(_));
+            match (token, holds(parts, &says_something)) {
+                (false, false) => return Err(SchemeError::NothingSigned),
+                (true, true) => return Err(SchemeError::TokenContent),
+                _ => {}
+            }
+            if self.is_plain() && parts.len() > MAX_PARTS {
+                return Err(SchemeError::TooManyParts);
+            }
         }
-        if self.content.len() > MAX_PARTS {
-            return Err(SchemeError::TooManyParts);
-        }
-        self.with_signed_timestamp()?
+        self.with_features()?
+            .with_signed_timestamp()?
             .with_sound_pointers()?
+            .with_bound_digests()?
             .with_clear_boundaries()
     }
 
+    /// Refuses what this build cannot do.
+    fn with_features(&self) -> Result<&Self, SchemeError> {
+        let mut form = self.document.is_some();
+        let mut json = self.each.is_some();
+        for slot in self.slots() {
+            form |= matches!(slot.place(), Place::Query | Place::Form | Place::Param);
+            json |= slot.place() == Place::Json || slot.inner_pointer().is_some();
+        }
+        let (mut crc32, mut unicode, mut sha1) = (false, false, false);
+        let mut look = |part: &Part| {
+            json |= matches!(part, Part::JsonText(_));
+            form |= matches!(
+                part,
+                Part::SortedForm
+                    | Part::SortedQuery
+                    | Part::Of(Transform::EncodeUri, _)
+                    | Part::Require(Condition::Form | Condition::NoForm)
+            );
+            crc32 |= matches!(part, Part::Of(Transform::Crc32, _));
+            unicode |= matches!(part, Part::Of(Transform::Nfkd, _));
+            sha1 |= matches!(part, Part::Of(Transform::Sha1, _));
+        };
+        for parts in self.contents().chain([self.key_parts]) {
+            walk(parts, &mut look);
+        }
+        let needs = [
+            (form, cfg!(feature = "form"), "form"),
+            (json, cfg!(feature = "json"), "json"),
+            (crc32, cfg!(feature = "crc32"), "crc32"),
+            (unicode, cfg!(feature = "unicode"), "unicode"),
+            (sha1, cfg!(feature = "sha1"), "sha1"),
+        ];
+        match needs
+            .into_iter()
+            .find(|(needed, there, _)| *needed && !there)
+        {
+            Some((_, _, feature)) => Err(SchemeError::NeedsFeature(feature)),
+            None => Ok(self),
+        }
+    }
+
+    /// A digest of the body binds it only where the digest is signed itself.
+    fn with_bound_digests(&self) -> Result<&Self, SchemeError> {
+        let mut loose = false;
+        for parts in self.contents() {
+            walk(parts, &mut |part| {
+                if let Part::Require(Condition::BodySha256(slot)) = part {
+                    let bound = match slot.place() {
+                        Place::Header => holds(parts, &|part| part.is_header(slot.name())),
+                        Place::Query => holds(parts, &Part::is_query),
+                        _ => false,
+                    };
+                    loose |= !bound;
+                }
+            });
+        }
+        if loose {
+            Err(SchemeError::UnsignedDigest)
+        } else {
+            Ok(self)
+        }
+    }
+
     fn with_signed_timestamp(&self) -> Result<&Self, SchemeError> {
-        let signed = self.content.contains(&Part::Timestamp);
+        // A signed header may hold it without being named as the timestamp.
+        let listed = |part: &Part| match (&self.timestamp, part) {
+            (Some((Stamp::Slot(slot), _)), Part::Require(Condition::Listed(_, name))) => {
+                slot.is_header() && slot.name().eq_ignore_ascii_case(name)
+            }
+            _ => false,
+        };
+        let signed = self
+            .contents()
+            .all(|parts| holds(parts, &|part| part.is_timestamp() || listed(part)));
+        let body = self.contents().all(|parts| holds(parts, &Part::is_body));
         match self.timestamp {
             None if signed => Err(SchemeError::NoTimestamp),
             Some((Stamp::Slot(_), _)) if !signed => Err(SchemeError::UnsignedTimestamp),
             Some((Stamp::Json(_), _)) if signed => Err(SchemeError::NoTimestamp),
-            Some((Stamp::Json(_), _)) if !self.content.contains(&Part::Body) => {
-                Err(SchemeError::UnsignedTimestamp)
-            }
+            Some((Stamp::Json(_), _)) if !body => Err(SchemeError::UnsignedTimestamp),
             Some((Stamp::Json(_), _)) if cfg!(not(feature = "json")) => {
                 Err(SchemeError::NeedsFeature("json"))
             }
@@ -118,6 +208,7 @@ impl Scheme {
         match self.id {
             IdSource::Json(pointer) | IdSource::JsonOrContent(pointer) => pointers.push(pointer),
             IdSource::Composite(several) => pointers.extend(several),
+            IdSource::Values(slots) => pointers.extend(slots.iter().filter_map(json_pointer)),
             _ => {}
         }
         if let Some((Stamp::Json(pointer), _)) = self.timestamp {
@@ -129,6 +220,9 @@ impl Scheme {
         if let Stability::JsonExcept(several) = self.stability {
             pointers.extend(several);
         }
+        let slots = self.slots();
+        pointers.extend(slots.iter().filter_map(json_pointer));
+        pointers.extend(self.each);
         let sound = pointers.iter().all(|pointer| pointer.starts_with('/'));
         if sound {
             Ok(self)
@@ -144,33 +238,13 @@ impl Scheme {
             return Ok(self);
         }
         let unit = self.timestamp.map(|(_, unit)| unit);
-        let pairs = self.content.iter().zip(self.content.iter().skip(1));
-        for (index, (part, next)) in pairs.enumerate() {
-            let closed = match (part, next) {
-                // Fixed text has a fixed length.
-                (Part::Text(_), _) => true,
-                // RFC 3339 says itself where it ends.
-                (Part::Timestamp, _) if unit == Some(Unit::Rfc3339) => true,
-                // Digits end at the first byte that is none.
-                (Part::Timestamp, Part::Text(text)) => {
-                    !text.starts_with(|c: char| c.is_ascii_digit())
-                }
-                // verify refuses a value that holds the separator's first byte.
-                (Part::Header(_) | Part::Method | Part::Url, Part::Text(text)) => !text.is_empty(),
-                // A token has neither the colons of a time nor a time's width in digits only.
-                (Part::Header(slot), Part::Timestamp) => {
-                    unit == Some(Unit::Rfc3339) && is_token(slot)
-                }
-                _ => false,
-            };
-            if !closed {
-                return Err(SchemeError::AmbiguousBoundary(index));
-            }
+        for parts in self.contents() {
+            boundaries::clear(parts, unit).map_err(SchemeError::AmbiguousBoundary)?;
         }
         Ok(self)
     }
 }
 
-fn is_token(slot: &Slot) -> bool {
-    slot.value_shape() == Shape::Token
+fn json_pointer(slot: &Slot) -> Option<&'static str> {
+    (slot.place() == Place::Json).then_some(slot.name())
 }

@@ -1,10 +1,14 @@
-//! Where a value sits in a header, and how it is cut out. The only header parser in the crate.
+//! Where a value sits in a request, and how it is cut out. The only header parser in the crate.
 
 /// Longest header value that is looked at, in bytes. Longer ones are refused before any work.
 pub const MAX_HEADER_BYTES: usize = 8 * 1024;
 
 /// Most signatures that are compared in one request. A rotation needs two or three.
 pub const MAX_SIGNATURES: usize = 16;
+
+/// Most signatures that are looked at in one request where keys are public: each is checked by
+/// itself under each key, which costs as much as a MAC over many kilobytes.
+pub const MAX_PUBLIC_KEY_SIGNATURES: usize = 4;
 
 /// Which bytes a header value may consist of when it goes into the signed content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +21,10 @@ pub enum Shape {
     /// Needed where a provider joins parts without a separator, so that the parts cannot be cut
     /// at another place under the same signature.
     Token,
+    /// Any byte but control characters: a value that ends with its line.
+    Line,
+    /// Anything. The default of values that are not in headers.
+    Any,
 }
 
 impl Shape {
@@ -26,11 +34,41 @@ impl Shape {
             Shape::Token => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
             }
+            Shape::Line => !byte.is_ascii_control(),
+            Shape::Any => true,
         }
     }
 }
 
-/// A place in a header: the field, and optionally a list separator and a fixed prefix.
+/// The part of a request that a [`Slot`] looks into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// A header field.
+    Header,
+    /// A parameter of the URL's query, percent-decoded. Needs feature `form`.
+    Query,
+    /// A field of a form body (`application/x-www-form-urlencoded`, or `multipart/form-data`
+    /// without files in it), decoded. Needs feature `form`.
+    Form,
+    /// A parameter of the query or a field of the form, whichever there is. Needs feature `form`.
+    Param,
+    /// A value in the JSON body, at an RFC 6901 pointer. Needs feature `json`.
+    Json,
+    /// The whole body.
+    Body,
+}
+
+/// How the fixed text before a value is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lead {
+    Exact,
+    AnyCase,
+    Optional,
+}
+
+/// A place in a request: a header field, a parameter, a member of the body, and optionally a list
+/// separator and a fixed prefix.
 ///
 /// These few parts cover the field's spellings of one idea:
 ///
@@ -40,6 +78,13 @@ impl Shape {
 /// | `sha256=5f2c…` | `Slot::header("X-Hub-Signature-256").prefix("sha256=")` |
 /// | `t=17…,v1=5f2c…,v1=91…` | `Slot::header("Stripe-Signature").list(b',').prefix("v1=")` |
 /// | `v1,X8s= v1,9Qk=` | `Slot::header("webhook-signature").list(b' ').prefix("v1,")` |
+/// | `v0=5f2c…,91ab…` | `Slot::header("X-Signature").before_list("v0=").list(b',')` |
+/// | `17…,5f2c…` | `Slot::header("X-Signature").list(b',').first()` for the time |
+/// | `keyid\|5f2c…` | `Slot::header("X-Signature").after(b'\|')` |
+/// | `Bearer eyJ…` | `Slot::header("Authorization").word("Bearer ")` |
+/// | `?sig=5f2c…` in the URL | `Slot::query("sig")` |
+/// | `hash=5f2c…` in a form | `Slot::form("hash")` |
+/// | `{"auth":{"mac":"5f2c…"}}` | `Slot::json("/auth/mac")` |
 ///
 /// A prefix is compared, never hashed, and never chosen by the sender.
 ///
@@ -52,21 +97,65 @@ impl Shape {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    header: &'static str,
+    name: &'static str,
+    place: Place,
+    before: &'static str,
     separator: Option<u8>,
+    first: bool,
     prefix: &'static str,
+    lead: Lead,
+    after: Option<u8>,
+    inside: Option<&'static str>,
     shape: Shape,
 }
 
 impl Slot {
-    /// The whole value of the field `name`.
-    pub const fn header(name: &'static str) -> Self {
+    const fn at(place: Place, name: &'static str) -> Self {
         Self {
-            header: name,
+            name,
+            place,
+            before: "",
             separator: None,
+            first: false,
             prefix: "",
-            shape: Shape::Visible,
+            lead: Lead::Exact,
+            after: None,
+            inside: None,
+            shape: match place {
+                Place::Header => Shape::Visible,
+                _ => Shape::Any,
+            },
         }
+    }
+
+    /// The whole value of the header field `name`.
+    pub const fn header(name: &'static str) -> Self {
+        Self::at(Place::Header, name)
+    }
+
+    /// A parameter of the URL's query, which must occur once.
+    pub const fn query(name: &'static str) -> Self {
+        Self::at(Place::Query, name)
+    }
+
+    /// A field of a form body, which must occur once.
+    pub const fn form(name: &'static str) -> Self {
+        Self::at(Place::Form, name)
+    }
+
+    /// A parameter of the query or a field of the form, which must occur once in both together.
+    pub const fn param(name: &'static str) -> Self {
+        Self::at(Place::Param, name)
+    }
+
+    /// A string, number or truth value in the JSON body.
+    pub const fn json(pointer: &'static str) -> Self {
+        Self::at(Place::Json, pointer)
+    }
+
+    /// The whole body.
+    pub const fn body() -> Self {
+        Self::at(Place::Body, "body")
     }
 
     /// The value is a list of items between `separator`s; white space around an item, which
@@ -85,15 +174,104 @@ impl Slot {
         Self { prefix, ..self }
     }
 
+    /// The word before a credential in `Authorization`, in any case (RFC 9110 §11.1), with its blank.
+    #[must_use]
+    pub const fn word(self, word: &'static str) -> Self {
+        Self {
+            prefix: word,
+            lead: Lead::AnyCase,
+            ..self
+        }
+    }
+
+    /// The same, where some senders leave the word out.
+    #[must_use]
+    pub const fn optional_word(self, word: &'static str) -> Self {
+        Self {
+            prefix: word,
+            lead: Lead::Optional,
+            ..self
+        }
+    }
+
+    /// A fixed text before the whole list.
+    #[must_use]
+    pub const fn before_list(self, text: &'static str) -> Self {
+        Self {
+            before: text,
+            ..self
+        }
+    }
+
+    /// Only the first item of the list.
+    #[must_use]
+    pub const fn first(self) -> Self {
+        Self {
+            first: true,
+            ..self
+        }
+    }
+
+    /// What stands behind the first `mark` of each item; items without it do not count.
+    #[must_use]
+    pub const fn after(self, mark: u8) -> Self {
+        Self {
+            after: Some(mark),
+            ..self
+        }
+    }
+
+    /// The value is the base64 text of a JSON document, and this is the pointer into that.
+    #[must_use]
+    pub const fn inside(self, pointer: &'static str) -> Self {
+        Self {
+            inside: Some(pointer),
+            ..self
+        }
+    }
+
     /// Restricts the bytes of the value when it becomes part of the signed content.
     #[must_use]
     pub const fn shape(self, shape: Shape) -> Self {
         Self { shape, ..self }
     }
 
-    /// The header field's name.
+    /// The name of the header field, parameter or form field, or the JSON pointer.
     pub const fn name(&self) -> &'static str {
-        self.header
+        self.name
+    }
+
+    /// Where it is.
+    pub const fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Whether it is a header field.
+    pub const fn is_header(&self) -> bool {
+        matches!(self.place, Place::Header)
+    }
+
+    /// The header field's name, if it is in one.
+    pub const fn header_name(&self) -> Option<&'static str> {
+        match self.place {
+            Place::Header => Some(self.name),
+            _ => None,
+        }
+    }
+
+    /// The pointer into the JSON document that the value encodes; see [`Slot::inside`].
+    pub const fn inner_pointer(&self) -> Option<&'static str> {
+        self.inside
+    }
+
+    /// The fixed text before the whole list; see [`Slot::before_list`].
+    pub const fn list_prefix(&self) -> &'static str {
+        self.before
+    }
+
+    /// The mark behind which the value begins; see [`Slot::after`].
+    pub const fn mark(&self) -> Option<u8> {
+        self.after
     }
 
     /// The list separator, if the value is a list.
@@ -113,10 +291,15 @@ impl Slot {
     pub(crate) fn fits(&self, value: &[u8]) -> bool {
         // Each shape has a loop of its own: to ask for it inside would keep bytes from being
         // judged 16 at once.
+        match self.shape {
+            Shape::Any => return true,
+            Shape::Line => return value.iter().all(|&byte| Shape::Line.allows(byte)),
+            Shape::Visible | Shape::Token => {}
+        }
         !value.is_empty()
             && match self.shape {
                 Shape::Visible => !any(value, |byte| !Shape::Visible.allows(byte)),
-                Shape::Token => !any(value, |byte| !Shape::Token.allows(byte)),
+                _ => !any(value, |byte| !Shape::Token.allows(byte)),
             }
     }
 
@@ -124,9 +307,12 @@ impl Slot {
     /// what does not match is skipped, so that one odd item cannot spoil a good one.
     pub fn items<'h>(&self, value: &'h [u8]) -> Items<'h> {
         Items {
-            rest: Some(value),
+            rest: behind(value, self.before.as_bytes()),
             separator: self.separator,
+            first: self.first,
             prefix: self.prefix,
+            lead: self.lead,
+            after: self.after,
         }
     }
 
@@ -145,7 +331,10 @@ impl Slot {
 pub struct Items<'h> {
     rest: Option<&'h [u8]>,
     separator: Option<u8>,
+    first: bool,
     prefix: &'static str,
+    lead: Lead,
+    after: Option<u8>,
 }
 
 impl<'h> Iterator for Items<'h> {
@@ -163,8 +352,19 @@ impl<'h> Iterator for Items<'h> {
                     item.trim_ascii()
                 }
             };
-            if let Some(value) = behind(item, self.prefix.as_bytes()) {
-                return Some(value);
+            if self.first {
+                self.rest = None;
+            }
+            let value = match self.lead {
+                Lead::Exact => behind(item, self.prefix.as_bytes()),
+                lead => behind_word(item, self.prefix.as_bytes(), lead),
+            };
+            let value = match self.after {
+                None => value,
+                Some(mark) => value.and_then(|value| cut(value, mark).1),
+            };
+            if value.is_some() {
+                return value;
             }
         }
     }
@@ -216,6 +416,14 @@ fn in_block(block: &[u8; BLOCK], such: impl Fn(u8) -> bool) -> bool {
 fn behind<'h>(item: &'h [u8], prefix: &[u8]) -> Option<&'h [u8]> {
     let (head, tail) = item.split_at_checked(prefix.len())?;
     head.iter().zip(prefix).all(|(a, b)| a == b).then_some(tail)
+}
+
+/// The same in any case, for a word that may be required or not.
+fn behind_word<'h>(item: &'h [u8], word: &[u8], lead: Lead) -> Option<&'h [u8]> {
+    match item.split_at_checked(word.len()) {
+        Some((head, tail)) if head.eq_ignore_ascii_case(word) => Some(tail.trim_ascii_start()),
+        _ => (lead == Lead::Optional).then_some(item),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
-use crate::scheme::SecretFormat;
+use crate::scheme::{Scheme, SecretFormat};
 
 /// Fewest bytes a decoded (base64 or hex) key may have: 128 bits.
 pub const MIN_DECODED_KEY: usize = 16;
@@ -42,6 +42,7 @@ pub struct Secret {
     pub(super) key_id: Option<Box<str>>,
     pub(super) not_before: Option<OffsetDateTime>,
     pub(super) not_after: Option<OffsetDateTime>,
+    pub(super) settings: Vec<(&'static str, Box<str>)>,
 }
 
 impl Secret {
@@ -52,7 +53,18 @@ impl Secret {
             key_id: None,
             not_before: None,
             not_after: None,
+            settings: Vec::new(),
         }
+    }
+
+    /// A text that the scheme needs beside the secret and that no request may choose: the id of
+    /// your webhook, your client id, the address you registered. Which ones a scheme needs is in
+    /// [`Scheme::settings`](crate::Scheme::settings); one that is missing is refused with the secrets.
+    #[must_use]
+    pub fn setting(mut self, name: &'static str, value: impl Into<Box<str>>) -> Self {
+        self.settings.retain(|(known, _)| *known != name);
+        self.settings.push((name, value.into()));
+        self
     }
 
     /// Names the key, for schemes whose requests say which key signed them, and for
@@ -68,6 +80,16 @@ impl Secret {
     pub fn not_before(mut self, from: OffsetDateTime) -> Self {
         self.not_before = Some(from);
         self
+    }
+
+    #[cfg(all(feature = "testing", feature = "http-signatures"))]
+    pub(crate) fn exposed_key_id(&self) -> Option<&str> {
+        self.key_id.as_deref()
+    }
+
+    #[cfg(feature = "handshake")]
+    pub(crate) fn into_bytes(self) -> Zeroizing<Vec<u8>> {
+        self.bytes
     }
 
     #[cfg(feature = "testing")]
@@ -128,24 +150,68 @@ pub enum SecretFault {
     /// Not base64 or not hexadecimal, where the scheme's secrets are.
     #[error("it cannot be decoded as the scheme's secrets are written")]
     Undecodable,
+    /// A text that the scheme needs beside the secret was not given with [`Secret::setting`].
+    #[error("the setting `{0}` is missing or empty")]
+    MissingSetting(
+        /// Its name.
+        &'static str,
+    ),
     /// Shorter than [`MIN_DECODED_KEY`] or [`MIN_TEXT_SECRET`] bytes.
     #[error("it is too short to be a key")]
     TooShort,
+    /// A private key, where the public one belongs. Whoever could read it can sign: make a new one.
+    #[error("it is a private key; the public one belongs here")]
+    PrivateKey,
+    /// A key of another kind, curve or format than the scheme's algorithm has.
+    #[error("it is a key for another algorithm than the scheme's")]
+    OtherAlgorithm,
+    /// A JWK whose `use`, `key_ops` or `alg` does not fit the scheme.
+    #[error("its `use`, `key_ops` or `alg` says that it is for something else")]
+    OtherUse,
+    /// Several PEM blocks, such as a chain of certificates, or a set of JWKs.
+    #[error("it holds several keys; give each by itself")]
+    SeveralKeys,
+    /// A key under which anyone can sign, such as a point of small order.
+    #[error("it is a key under which anyone can sign")]
+    WeakKey,
+    /// An RSA key of fewer than 2048 bits.
+    #[error("it is an RSA key of fewer than 2048 bits")]
+    RsaTooShort,
+    /// An RSA key of more than 8192 bits.
+    #[error("it is an RSA key of more than 8192 bits")]
+    RsaTooLong,
+    /// A JWK, which needs the cargo feature `json`.
+    #[error("it is a JWK, which needs the cargo feature `json`")]
+    NeedsJson,
 }
 
 /// Turns a secret's text into key bytes, refusing what cannot be one.
-pub(crate) fn decode(
-    format: SecretFormat,
-    secret: &[u8],
-) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+pub(crate) fn decode(scheme: &Scheme, secret: &[u8]) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+    #[cfg(feature = "public-key")]
+    if scheme.mac().is_public_key() && !is_blank(secret)? {
+        return super::public_key::to_spki(scheme.mac(), secret).map(Zeroizing::new);
+    }
+    decode_as(scheme.secret_format(), secret)
+}
+
+/// Secrets may be any bytes; as text they are judged lossily, for their white space only.
+fn is_blank(secret: &[u8]) -> Result<bool, SecretFault> {
     if secret.is_empty() {
         return Err(SecretFault::Empty);
     }
-    // Secrets may be any bytes; as text they are judged lossily, for their white space only.
     let text = Zeroizing::new(String::from_utf8_lossy(secret).into_owned());
-    if text.trim().is_empty() {
+    Ok(text.trim().is_empty())
+}
+
+/// The same for a shared secret, by its format alone.
+pub(crate) fn decode_as(
+    format: SecretFormat,
+    secret: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, SecretFault> {
+    if is_blank(secret)? {
         return Err(SecretFault::Blank);
     }
+    let text = Zeroizing::new(String::from_utf8_lossy(secret).into_owned());
     if text.trim().len() != text.len() {
         return Err(SecretFault::Edges);
     }
@@ -169,6 +235,16 @@ pub(crate) fn decode(
             key.truncate(length);
             (key, MIN_DECODED_KEY)
         }
+        SecretFormat::TextWithout(beginnings) => {
+            let rest = beginnings.iter().find_map(|start| without(secret, start));
+            let rest = rest.unwrap_or(secret);
+            if rest.is_empty() {
+                return Err(SecretFault::BarePrefix);
+            }
+            (Zeroizing::new(rest.to_vec()), MIN_TEXT_SECRET)
+        }
+        // Whatever everyone knows must never become the key of a MAC.
+        SecretFormat::PublicKey => return Err(SecretFault::OtherAlgorithm),
         SecretFormat::Hex => {
             let mut key = Zeroizing::new(vec![0; secret.len().div_euclid(2)]);
             hex::decode_to_slice(secret, &mut key).map_err(|_| SecretFault::Undecodable)?;
@@ -180,4 +256,15 @@ pub(crate) fn decode(
     } else {
         Ok(key)
     }
+}
+
+/// What stands behind a beginning, in which a `*` is anything up to the byte behind it.
+fn without<'s>(secret: &'s [u8], start: &str) -> Option<&'s [u8]> {
+    let Some((fixed, tail)) = start.split_once('*') else {
+        return secret.strip_prefix(start.as_bytes());
+    };
+    let rest = secret.strip_prefix(fixed.as_bytes())?;
+    let end = *tail.as_bytes().first()?;
+    let at = rest.iter().position(|&byte| byte == end)?;
+    rest.get(at..)?.strip_prefix(tail.as_bytes())
 }

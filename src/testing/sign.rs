@@ -1,16 +1,21 @@
 //! The exact inverse of [`verify`](crate::verify), from the same scheme data.
 
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD, URL_SAFE},
-};
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+mod draft;
+#[cfg(feature = "http-signatures")]
+mod http;
+#[cfg(feature = "json")]
+mod json;
+#[cfg(not(feature = "json"))]
+#[path = "sign/no_json.rs"]
+mod json;
+mod text;
+
+use time::OffsetDateTime;
 
 use crate::{
     headers::{Headers, Lookup},
-    scheme::{Encoding, Mac, Part, Scheme, SchemeError, Slot, Stamp, Unit},
+    scheme::{Scheme, SchemeError},
     secrets::{Secret, SecretFault},
-    verify::MacKey,
 };
 
 /// Signs a body in one call; [`Signer`] for more.
@@ -57,7 +62,7 @@ pub struct Signer {
 pub struct Signed {
     /// The headers, in the scheme's own spelling.
     pub headers: Vec<(String, String)>,
-    /// The body, unchanged.
+    /// The body, unchanged, unless the scheme writes its signature into it.
     pub body: Vec<u8>,
     /// The method.
     pub method: String,
@@ -78,10 +83,23 @@ pub enum SignError {
     /// The time cannot be written in the scheme's unit.
     #[error("the time cannot be written in the scheme's unit")]
     Time,
+    /// The body is not of the kind that the scheme signs: no JSON, or no form.
+    #[error("the body is not of a kind that the scheme signs")]
+    Body,
+    /// The components of an HTTP message signature are not in the request, or not to be read.
+    #[cfg(feature = "http-signatures")]
+    #[error("the components of the HTTP message signature cannot be read")]
+    HttpSignature,
 }
 
 impl Signer {
     /// A signer for one scheme and one secret, written as the provider shows it.
+    ///
+    /// Of a scheme with public keys the secret is the private key: PKCS#8 in PEM, or of Ed25519 the
+    /// 32 bytes in hexadecimal or base64, with `whsk_` in front or without.
+    /// `testing::public_key_of` gives the public one to it, and `testing::test_key` one to try.
+    /// RSA is signed for tests only: the code is not hardened against whoever measures it
+    /// (RUSTSEC-2023-0071).
     pub fn new(scheme: &'static Scheme, secret: impl Into<Secret>) -> Self {
         Self {
             scheme,
@@ -118,78 +136,25 @@ impl Signer {
         self
     }
 
-    /// Signs a body.
+    /// Signs a body. What the scheme reads before it verifies, and the request lacks, is added: ids
+    /// are `test-1`.
     ///
     /// # Errors
     ///
     /// [`SignError`].
     pub fn sign(&self, body: &[u8]) -> Result<Signed, SignError> {
-        let scheme = self.scheme.check().map_err(SignError::Scheme)?;
-        let key = crate::secrets::decode(scheme.secret_format(), self.secret.expose())
-            .map_err(SignError::Secret)?;
-        let mut headers = self.headers.clone();
-        // Items in the order providers write them: the time, then the signature.
-        let mut items: Vec<(Slot, String)> = Vec::new();
-        let mut stamp = String::new();
-        if let Some((Stamp::Slot(slot), unit)) = scheme.timestamp_source() {
-            stamp = write(self.at, unit).ok_or(SignError::Time)?;
-            items.push((slot, stamp.clone()));
+        #[cfg(feature = "http-signatures")]
+        if let Some(rule) = self.scheme.http_signature_rule() {
+            self.scheme.check().map_err(SignError::Scheme)?;
+            return self.sign_http(rule, body);
         }
-        let mut signed: Vec<Vec<u8>> = Vec::new();
-        for part in scheme.parts() {
-            signed.push(match part {
-                Part::Text(text) => text.as_bytes().to_vec(),
-                Part::Timestamp => stamp.clone().into_bytes(),
-                Part::Body => body.to_vec(),
-                Part::Method => self.method.clone().into_bytes(),
-                Part::Url => self.url.clone().into_bytes(),
-                Part::Header(slot) => {
-                    let known = headers
-                        .iter()
-                        .find(|(n, _)| n.eq_ignore_ascii_case(slot.name()));
-                    match known {
-                        Some((_, value)) => {
-                            slot.single(value.as_bytes()).unwrap_or_default().to_vec()
-                        }
-                        None => {
-                            items.push((*slot, "test-1".into()));
-                            b"test-1".to_vec()
-                        }
-                    }
-                }
-            });
-        }
-        if let Some(slot) = scheme.signature_slot() {
-            let parts: Vec<&[u8]> = signed.iter().map(Vec::as_slice).collect();
-            let text = match scheme.mac() {
-                Mac::Token => String::from_utf8_lossy(&key).into_owned(),
-                mac => encode(
-                    scheme.encoding(),
-                    MacKey::new(mac, &key).compute(&parts).as_slice(),
-                ),
-            };
-            items.push((slot, text));
-        }
-        for (slot, text) in items {
-            let item = format!("{}{text}", slot.fixed_prefix());
-            match headers
-                .iter_mut()
-                .find(|(name, _)| name.eq_ignore_ascii_case(slot.name()))
-            {
-                Some((_, value)) => {
-                    value.push(char::from(slot.separator().unwrap_or(b',')));
-                    value.push_str(&item);
-                }
-                None => headers.push((slot.name().to_owned(), item)),
-            }
-        }
-        let (method, url) = (self.method.clone(), self.url.clone());
-        Ok(Signed {
-            headers,
+        let signed = Signed {
+            headers: self.headers.clone(),
             body: body.to_vec(),
-            method,
-            url,
-        })
+            method: self.method.clone(),
+            url: self.url.clone(),
+        };
+        draft::sign(self.scheme, &self.secret, self.at, &signed)
     }
 }
 
@@ -205,29 +170,4 @@ impl Headers for Signed {
     fn url(&self) -> Option<&str> {
         Some(&self.url)
     }
-}
-
-fn write(at: OffsetDateTime, unit: Unit) -> Option<String> {
-    let millis = at.unix_timestamp_nanos().div_euclid(1_000_000);
-    Some(match unit {
-        Unit::Seconds => u64::try_from(at.unix_timestamp()).ok()?.to_string(),
-        Unit::Millis => u64::try_from(millis).ok()?.to_string(),
-        Unit::Rfc3339 => at.format(&Rfc3339).ok()?,
-    })
-}
-
-fn encode(encoding: Encoding, tag: &[u8]) -> String {
-    let mut room = [0_u8; 128];
-    let length = match encoding {
-        Encoding::Hex => {
-            let length = tag.len().saturating_mul(2);
-            room.get_mut(..length)
-                .and_then(|room| hex::encode_to_slice(tag, room).ok());
-            length
-        }
-        Encoding::Base64 => STANDARD.encode_slice(tag, &mut room).unwrap_or_default(),
-        Encoding::Base64Url => URL_SAFE.encode_slice(tag, &mut room).unwrap_or_default(),
-        Encoding::Plain => 0,
-    };
-    room.iter().take(length).copied().map(char::from).collect()
 }

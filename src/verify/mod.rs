@@ -1,22 +1,45 @@
 //! The first statement: this request is authentic.
 
+mod compose;
+mod composed;
+#[cfg(feature = "form")]
+mod form;
+#[cfg(feature = "http-signatures")]
+mod http_signature;
 mod mac;
 mod owned;
 mod read;
 mod rejection;
+mod request;
+mod ring;
 mod signatures;
 mod stamp;
+mod transform;
 mod verified;
 
 use time::OffsetDateTime;
 
+#[cfg(all(feature = "http-signatures", feature = "testing"))]
+pub(crate) use http_signature::base_to_sign;
+#[cfg(feature = "http-signatures")]
+pub(crate) use http_signature::fields;
 pub(crate) use mac::MacKey;
 pub use owned::{StaleDelivery, VerifiedBuf};
 pub(crate) use read::Reader;
-pub use rejection::{Invalid, Malformed, Rejection, RejectionKind};
+pub use rejection::{Invalid, KeyNeeded, Malformed, Rejection, RejectionKind};
+pub(crate) use request::Request;
+pub(crate) use transform::apply as transformed;
+#[cfg(any(feature = "testing", feature = "handshake"))]
+pub(crate) use transform::encode;
 pub use verified::Verified;
 pub(crate) use verified::printable;
+#[cfg(feature = "testing")]
+pub(crate) use {
+    compose::{Composer, Purpose},
+    transform::lower_hex,
+};
 
+use ring::Tried;
 use signatures::Signatures;
 
 use crate::{
@@ -31,7 +54,13 @@ use crate::{
 /// every candidate in constant time, and judges the age last, so that [`Rejection::Stale`] always
 /// means *authentic but late*. Reads no clock, does no I/O, and allocates nothing when an HMAC
 /// delivery is accepted (a time inside a JSON body costs the parser's stack of open brackets). At
-/// most one MAC per key in the ring is computed, whatever the header holds.
+/// most one MAC per key in the ring is computed, whatever the header holds. (HTTP message
+/// signatures allocate the text that was signed, and cost one MAC per key and label, of at most 4.)
+///
+/// A public key checks each signature by itself, so there a request may hold no more than
+/// [`MAX_PUBLIC_KEY_SIGNATURES`](crate::scheme::MAX_PUBLIC_KEY_SIGNATURES), and each key in force
+/// that the request may be from looks at each of them: keep such rings short, or name the keys.
+/// RSA puts its numbers on the heap.
 ///
 /// `raw_body` are the bytes as they came over the wire, before any decoding or parsing. `now` is
 /// the caller's clock.
@@ -75,6 +104,13 @@ fn verify_any<'a>(
 ) -> Result<Verified<'a>, Rejection> {
     let scheme = secrets.scheme();
     let reader = Reader::new(scheme, headers);
+    #[cfg(feature = "http-signatures")]
+    if let Some(rule) = scheme.http_signature_rule() {
+        return http_signature::verify(reader, rule, raw_body, secrets, now);
+    }
+    if !secrets.is_plain() {
+        return composed::verify(raw_body, reader, secrets, now);
+    }
 
     // Everything that can be read is read, and bounded, before anything is hashed.
     let signatures = Signatures::read(reader)?;
@@ -95,17 +131,7 @@ fn verify_any<'a>(
         }
         _ => header_stamp,
     };
-    let fresh = match (stamp, scheme.timestamp_source()) {
-        (Some(stamp), Some((_, unit))) => stamp::is_fresh(stamp, unit, now, secrets.freshness()),
-        _ => true,
-    };
-    let key = (key_index, key.id.as_deref());
-    let verified = || Verified::new(reader, raw_body, stamp, now, key, secrets.window());
-    if fresh {
-        Ok(verified())
-    } else {
-        Err(Rejection::Stale(Box::new(StaleDelivery::keep(&verified()))))
-    }
+    Verified::judge(reader, raw_body, stamp, now, (key_index, key), secrets)
 }
 
 /// Computes one MAC per key and compares it with every signature, until a key matches.
@@ -117,41 +143,17 @@ fn matching_key<'s>(
     now: OffsetDateTime,
 ) -> Result<(usize, &'s Key), Rejection> {
     let scheme = secrets.scheme();
-    // The key id header is a hint that nobody signed: it can narrow the choice, never widen it.
-    // Keys without an id stay candidates.
-    let chosen = |key: &Key| match (named, key.id.as_deref()) {
-        (Some(named), Some(id)) => named == id.as_bytes(),
-        _ => true,
-    };
-    let mut in_force = false;
-    let mut tried = false;
-    let mut decoded = false;
-    for (index, key) in secrets.ring().iter().enumerate() {
-        if !key.in_force(now) {
-            continue;
-        }
-        in_force = true;
-        if !chosen(key) {
-            continue;
-        }
-        tried = true;
+    ring::matching(secrets, named, now, signatures.header_name(), |key| {
         let tag = key.mac.compute(parts);
-        let mut matched = false;
+        let mut outcome = Tried::Unreadable;
         for text in signatures.iter() {
-            if let Some(equal) = key.mac.compare(&tag, scheme.encoding(), text) {
-                decoded = true;
-                matched |= equal;
+            match key.mac.compare(&tag, scheme.encoding(), text) {
+                Some(true) => outcome = Tried::Matched,
+                Some(false) if outcome == Tried::Unreadable => outcome = Tried::Unlike,
+                _ => {}
             }
         }
-        if matched {
-            return Ok((index, key));
-        }
-    }
-    Err(match (in_force, tried, decoded) {
-        (false, _, _) => Invalid::NoKeyInForce.into(),
-        (true, false, _) => Invalid::UnknownKey.into(),
-        (true, true, false) => Malformed::NoSignature(signatures.header_name()).into(),
-        (true, true, true) => Invalid::Signature.into(),
+        Ok(outcome)
     })
 }
 
@@ -186,5 +188,39 @@ mod tests {
         assert_eq!(computed(&forged.repeat(1000)), 0);
         assert_eq!(computed(",v1=00"), 0);
         assert_eq!(computed(""), 0);
+    }
+
+    /// A public key checks signature by signature, so there may be few of them.
+    #[cfg(all(feature = "ed25519", feature = "testing"))]
+    #[test]
+    fn signatures_checked_are_at_most_keys_times_the_limit() {
+        use crate::testing::public_key_of;
+        let now = OffsetDateTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let scheme = &scheme::STANDARD_WEBHOOKS_ED25519;
+        let ring = ["01", "02", "03"]
+            .map(|seed| Secret::from(public_key_of(scheme, &seed.repeat(32)).unwrap()));
+        let gone = Secret::from(public_key_of(scheme, &"04".repeat(32)).unwrap());
+        let gone = gone.not_after(now - Duration::from_secs(1));
+        let secrets = Secrets::new(scheme, ring.into_iter().chain([gone])).unwrap();
+        let checked = |signatures: &str| {
+            let headers = [
+                ("webhook-id", "msg_1"),
+                ("webhook-timestamp", "1800000000"),
+                ("webhook-signature", signatures),
+            ];
+            super::mac::CHECKED.set(0);
+            assert!(super::verify(b"{}", &headers, &secrets, now).is_err());
+            super::mac::CHECKED.get()
+        };
+        let forged = format!("v1a,{}== ", "A".repeat(86));
+        assert_eq!(checked(&forged), 3);
+        assert_eq!(checked(&forged.repeat(4)), 12);
+        assert_eq!(checked(&forged.repeat(5)), 0);
+        assert_eq!(checked(&forged.repeat(1000)), 0);
+        assert_eq!(checked("v1a,AAAA"), 0);
+        // Of other versions there may be more, which nobody looks at.
+        let other = "v1,AAAA ".repeat(9);
+        assert_eq!(checked(&format!("{other}{forged}")), 3);
+        assert_eq!(checked(&other), 0);
     }
 }

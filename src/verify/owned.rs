@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use crate::{
     headers::{Headers, Lookup},
-    scheme::{Part, Scheme, Source},
+    scheme::{HeaderList, Part, Scheme, Source, walk},
 };
 
 use super::{Reader, Verified, stamp};
@@ -108,7 +108,7 @@ impl fmt::Debug for StaleDelivery {
 
 /// The headers that identity is read from, under the scheme's own names.
 struct KeptHeaders {
-    pairs: Vec<(&'static str, Vec<u8>)>,
+    pairs: Vec<(String, Vec<u8>)>,
     method: Option<String>,
     url: Option<String>,
 }
@@ -120,23 +120,25 @@ impl KeptHeaders {
             Some(Source::Header(name)) => Some(name),
             _ => None,
         };
-        let parts = scheme.parts().iter().filter_map(|part| match part {
-            Part::Header(slot) => Some(slot.name()),
-            _ => None,
-        });
+        let mut pairs: Vec<(String, Vec<u8>)> = Vec::new();
         // The signature's name too: it decides which header family the request is read as.
-        let signature = scheme.signature_slot().map(|slot| slot.name());
-        let mut pairs: Vec<(&'static str, Vec<u8>)> = Vec::new();
-        let names = parts
+        let names = scheme
+            .header_names()
+            .into_iter()
             .chain(type_header)
             .chain(scheme.delivery_id_header())
-            .chain(signature);
+            .chain(scheme.http_signature_components().iter().copied());
         for name in names {
             let known = pairs
                 .iter()
                 .any(|(kept, _)| kept.eq_ignore_ascii_case(name));
             if let (false, Ok(Some(value))) = (known, reader.optional(name)) {
-                pairs.push((name, value.to_vec()));
+                pairs.push((name.to_owned(), value.to_vec()));
+            }
+        }
+        for (name, value) in listed(reader) {
+            if pairs.lookup(&name) == Lookup::Absent {
+                pairs.push((name, value));
             }
         }
         Self {
@@ -145,6 +147,26 @@ impl KeptHeaders {
             url: reader.url().map(Into::into),
         }
     }
+}
+
+/// The headers that the request itself says are signed.
+fn listed(reader: &Reader<'_>) -> Vec<(String, Vec<u8>)> {
+    let mut lists: Vec<&HeaderList> = Vec::new();
+    for parts in reader.scheme.contents() {
+        walk(parts, &mut |part| {
+            if let Part::HeaderList(list) = part {
+                lists.push(list);
+            }
+        });
+    }
+    let value = |list: &&HeaderList| reader.optional(list.names.name()).ok().flatten();
+    let names = lists.iter().filter_map(value);
+    let names = names.flat_map(|value| value.split(|byte| b",; =".contains(byte)));
+    let keep = |name: &[u8]| {
+        let name = std::str::from_utf8(name).ok()?.trim();
+        Some((name.to_owned(), reader.named(name)?.to_vec()))
+    };
+    names.filter_map(keep).collect()
 }
 
 impl Headers for KeptHeaders {

@@ -33,7 +33,17 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    fn lookup(&self, name: &str) -> Lookup<'a> {
+    /// For a request whose signature is still to come: our own family.
+    #[cfg(feature = "testing")]
+    pub(crate) fn unsigned(scheme: &'static Scheme, headers: &'a dyn Headers) -> Self {
+        Self {
+            scheme,
+            headers,
+            second_family: false,
+        }
+    }
+
+    pub(super) fn lookup(&self, name: &str) -> Lookup<'a> {
         match self.scheme.header_families() {
             Some((prefix, other)) if self.second_family => {
                 let tail = match name.split_at_checked(prefix.len()) {
@@ -50,6 +60,14 @@ impl<'a> Reader<'a> {
                 }
             }
             _ => self.headers.lookup(name),
+        }
+    }
+
+    /// A header that the request itself names: `None` unless it occurs once and is bearable.
+    pub(crate) fn named(&self, name: &str) -> Option<&'a [u8]> {
+        match self.headers.lookup(name) {
+            Lookup::One(value) if value.len() <= MAX_HEADER_BYTES => Some(value),
+            _ => None,
         }
     }
 
@@ -114,6 +132,8 @@ impl<'a> Reader<'a> {
                     header_stamp = Some(stamp::parse(text, unit).ok_or(Malformed::Timestamp)?);
                     text
                 }
+                // Schemes with other parts are put together elsewhere.
+                _ => return Err(Malformed::Condition),
             };
         }
         Ok(header_stamp)
@@ -156,7 +176,10 @@ pub(crate) fn body_stamp(body: &[u8], pointer: &str, unit: Unit) -> Option<i128>
             stamp::from_number(number.try_into().ok()?, unit)
         }
         (Scalar::Text(text), _) => stamp::parse(text.as_bytes(), unit),
-        (Scalar::Number(_), Unit::Rfc3339) => None,
+        (Scalar::Number(number), Unit::SecondsOrMillis) => {
+            stamp::from_number(number.try_into().ok()?, unit)
+        }
+        (Scalar::Number(_), Unit::Rfc3339 | Unit::DateTimeUtc) => None,
     }
 }
 

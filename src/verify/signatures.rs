@@ -1,6 +1,6 @@
 //! The signatures of one request.
 
-use crate::scheme::{MAX_SIGNATURES, Slot};
+use crate::scheme::{MAX_PUBLIC_KEY_SIGNATURES, MAX_SIGNATURES, Slot};
 
 use super::{Malformed, Reader, mac};
 
@@ -49,7 +49,11 @@ impl<'h> Signatures<'h> {
             }
         }
         signatures.only = only;
-        if found > MAX_SIGNATURES {
+        let most = match scheme.mac().is_public_key() {
+            true => MAX_PUBLIC_KEY_SIGNATURES,
+            false => MAX_SIGNATURES,
+        };
+        if found > most {
             Err(Malformed::TooManySignatures(slot.name()))
         } else if plausible {
             Ok(signatures)

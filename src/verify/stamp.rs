@@ -14,12 +14,27 @@ const LAST_SECOND: u64 = 253_402_300_799;
 /// Milliseconds up to that second are 15 digits; no timestamp has more.
 const MOST_DIGITS: usize = 15;
 
+/// A date and time with nanoseconds and no zone has 29 characters.
+const MOST_DATE: usize = 32;
+
 /// Reads a timestamp's text. `None` for a sign, a blank, an exponent, a leading zero, a fraction
 /// where whole numbers are due, more digits than fit, or a date that does not exist.
 pub(crate) fn parse(text: &[u8], unit: Unit) -> Option<i128> {
     match unit {
         Unit::Seconds => from_number(digits(text)?, unit),
         Unit::Millis => from_number(digits(text)?, unit),
+        Unit::SecondsOrMillis => {
+            let number = digits(text)?;
+            from_number(number, either(number))
+        }
+        Unit::DateTimeUtc => {
+            // A zone of its own would make two.
+            let zoned = |byte: &u8| matches!(byte, b'Z' | b'z' | b'+');
+            if text.len() > MOST_DATE || text.iter().any(zoned) {
+                return None;
+            }
+            parse(&[text, b"Z"].concat(), Unit::Rfc3339)
+        }
         Unit::Rfc3339 => {
             let text = std::str::from_utf8(text).ok()?;
             // RFC 3339 §5.6 lets a blank stand for the T; no sender does, so no parser need agree.
@@ -37,9 +52,24 @@ pub(crate) fn from_number(number: u64, unit: Unit) -> Option<i128> {
     let (scale, last) = match unit {
         Unit::Seconds => (NANOS_PER_SECOND, LAST_SECOND),
         Unit::Millis => (NANOS_PER_MILLI, LAST_SECOND.saturating_mul(1000)),
-        Unit::Rfc3339 => return None,
+        Unit::SecondsOrMillis => return from_number(number, either(number)),
+        Unit::Rfc3339 | Unit::DateTimeUtc => return None,
     };
     (number <= last).then(|| i128::from(number).saturating_mul(scale))
+}
+
+/// What a number of [`Unit::SecondsOrMillis`] counts.
+fn either(number: u64) -> Unit {
+    if number < 100_000_000_000 {
+        Unit::Seconds
+    } else {
+        Unit::Millis
+    }
+}
+
+/// Hands the time back unless it is before that second.
+pub(crate) fn not_before(at: i128, second: u64) -> Option<i128> {
+    (at >= i128::from(second).saturating_mul(NANOS_PER_SECOND)).then_some(at)
 }
 
 fn digits(text: &[u8]) -> Option<u64> {
@@ -68,11 +98,11 @@ pub(crate) fn is_fresh(stamp: i128, unit: Unit, now: OffsetDateTime, allowed: Fr
     let seconds = i128::from(now.unix_timestamp()).saturating_mul(NANOS_PER_SECOND);
     let now = match unit {
         Unit::Seconds => seconds,
-        Unit::Millis => {
+        Unit::Millis | Unit::SecondsOrMillis => {
             let millis = i128::from(now.millisecond()).saturating_mul(NANOS_PER_MILLI);
             seconds.saturating_add(millis)
         }
-        Unit::Rfc3339 => now.unix_timestamp_nanos(),
+        Unit::Rfc3339 | Unit::DateTimeUtc => now.unix_timestamp_nanos(),
     };
     let window = i128::try_from(window.as_nanos()).unwrap_or(i128::MAX);
     now.saturating_sub(stamp).saturating_abs() <= window

@@ -7,10 +7,15 @@ use time::OffsetDateTime;
 
 use crate::{
     event::{self, EventKey, Fingerprint, KeyError},
-    scheme::{Coverage, IdSource, Part, Scheme, Source, Stability},
+    scheme::{Coverage, IdSource, Part, Scheme, Slot, Source, Stability},
+    secrets::{Key, Secrets},
 };
 
-use super::{Reader, VerifiedBuf, stamp};
+use super::{
+    Reader, Rejection, Request, StaleDelivery, VerifiedBuf,
+    compose::{Composer, Purpose},
+    stamp,
+};
 
 /// An authentic delivery within the allowed age. Only [`verify`](crate::verify) makes one.
 ///
@@ -45,6 +50,30 @@ impl<'a> Verified<'a> {
             key_index,
             key_id,
             window,
+        }
+    }
+
+    /// Judges the age, last of all: what is stale is authentic.
+    pub(super) fn judge(
+        reader: Reader<'a>,
+        body: &'a [u8],
+        stamp: Option<i128>,
+        now: OffsetDateTime,
+        (key_index, key): (usize, &'a Key),
+        secrets: &'a Secrets,
+    ) -> Result<Self, Rejection> {
+        let fresh = match (stamp, reader.scheme.timestamp_source()) {
+            (Some(stamp), Some((_, unit))) => {
+                stamp::is_fresh(stamp, unit, now, secrets.freshness())
+            }
+            _ => true,
+        };
+        let key = (key_index, key.id.as_deref());
+        let verified = Self::new(reader, body, stamp, now, key, secrets.window());
+        if fresh {
+            Ok(verified)
+        } else {
+            Err(Rejection::Stale(Box::new(StaleDelivery::keep(&verified))))
         }
     }
 
@@ -107,7 +136,28 @@ impl<'a> Verified<'a> {
         match self.reader.scheme.event_type_source()? {
             Source::Header(name) => self.reader.optional(name).ok()?.map(printable),
             Source::Json(pointer) => self.json(pointer).ok(),
+            Source::Value(slot) => self.value(&slot).ok(),
         }
+    }
+
+    fn request(&self) -> Request<'a> {
+        Request {
+            reader: self.reader,
+            body: self.body,
+            element: None,
+        }
+    }
+
+    /// The value of a slot as text; of several elements, all their values.
+    fn value(&self, slot: &Slot) -> Result<String, KeyError> {
+        let elements = self.request().elements().map_err(|_| KeyError::NoId)?;
+        let mut values = Vec::new();
+        for element in &elements {
+            let value = element.single(slot).map_err(|_| KeyError::BadId)?;
+            let value = value.ok_or(KeyError::NoId)?.into_owned();
+            values.push(String::from_utf8(value).map_err(|_| KeyError::BadId)?);
+        }
+        Ok(netstrings(values))
     }
 
     /// The identity of the event, from signed content only: the id if the signature covers it,
@@ -133,13 +183,13 @@ impl<'a> Verified<'a> {
                 Err(error) => return Err(error),
             },
             IdSource::Composite(pointers) => {
-                // Netstrings: no value can borrow from its neighbour.
-                let mut id = String::new();
-                for pointer in pointers {
-                    let part = self.signed_json(pointer)?;
-                    id.push_str(&format!("{}:{part},", part.len()));
-                }
-                id.into()
+                let parts = pointers.iter().map(|pointer| self.signed_json(pointer));
+                composite(parts.collect::<Result<_, _>>()?).into()
+            }
+            IdSource::Values(_) if !self.coverage().id => return Err(KeyError::NotCovered),
+            IdSource::Values(slots) => {
+                let parts = slots.iter().map(|slot| self.value(slot));
+                netstrings(parts.collect::<Result<_, _>>()?).into()
             }
         };
         EventKey::make(tenant, provider, &id)
@@ -156,6 +206,9 @@ impl<'a> Verified<'a> {
         if !self.coverage().body {
             return Err(KeyError::NotCovered);
         }
+        if !self.reader.scheme.is_plain() {
+            return self.composed_content_key(tenant);
+        }
         // Where parts can be cut at another place under the same signature, all cuts must be one
         // event, or a captured request could be acted on again.
         let feed: fn(&mut Sha256, &[u8]) = match self.reader.scheme.ambiguity() {
@@ -167,15 +220,37 @@ impl<'a> Verified<'a> {
             match part {
                 // Of the attempt, not of the event; and fixed text is the same for all.
                 Part::Timestamp | Part::Text(_) => {}
-                Part::Body => feed(&mut hash, &self.stable_body()),
+                Part::Body => feed(&mut hash, &self.request().stable_body()),
                 Part::Method => feed(&mut hash, text(self.reader.method())),
                 Part::Url => feed(&mut hash, text(self.reader.url())),
                 Part::Header(slot) => {
                     let value = self.reader.header_part(slot).map_err(|_| KeyError::BadId)?;
                     feed(&mut hash, value);
                 }
+                _ => return Err(KeyError::NotCovered),
             }
         }
+        #[cfg(feature = "http-signatures")]
+        if self.reader.scheme.http_signature_rule().is_some() {
+            super::http_signature::feed_content(self, |part| feed(&mut hash, part))?;
+            feed(&mut hash, &self.request().stable_body());
+        }
+        let id = format!("content:{}", event::hex(&event::first_half(hash)));
+        EventKey::make(tenant, self.reader.scheme.provider(), &id)
+    }
+
+    /// The same for contents that are put together: their bytes as one, so that no other cut of
+    /// them is another event.
+    fn composed_content_key(&self, tenant: &str) -> Result<EventKey, KeyError> {
+        let composer = Composer {
+            request: self.request(),
+            key: None,
+            purpose: Purpose::Identify,
+        };
+        let mut contents = self.reader.scheme.contents();
+        let content = contents.find_map(|parts| composer.content(parts).ok());
+        let mut hash = Sha256::new();
+        hash.update(content.ok_or(KeyError::NoId)?);
         let id = format!("content:{}", event::hex(&event::first_half(hash)));
         EventKey::make(tenant, self.reader.scheme.provider(), &id)
     }
@@ -228,20 +303,9 @@ impl<'a> Verified<'a> {
         Fingerprint::IGNORED
     }
 
-    /// The body without the attempt's timestamp, if that is inside it.
-    fn stable_body(&self) -> Cow<'a, [u8]> {
-        #[cfg(feature = "json")]
-        if let Some((crate::scheme::Stamp::Json(pointer), _)) =
-            self.reader.scheme.timestamp_source()
-            && let Some(digest) = crate::json::digest_except(self.body, &[pointer])
-        {
-            return digest.to_vec().into();
-        }
-        self.body.into()
-    }
-
     /// The part of a header that went into the MAC, and nothing beside it.
-    fn signed_header(&self, name: &str) -> Result<&'a str, KeyError> {
+    fn signed_header(&self, name: &'static str) -> Result<&'a str, KeyError> {
+        let whole = Slot::header(name);
         let slot = self
             .reader
             .scheme
@@ -251,12 +315,16 @@ impl<'a> Verified<'a> {
                 Part::Header(slot) if slot.name().eq_ignore_ascii_case(name) => Some(slot),
                 _ => None,
             });
+        let required = self.reader.scheme.http_signature_covers(name);
+        let slot = slot.or(required.then_some(&whole));
         let value = self.reader.header_part(slot.ok_or(KeyError::NotCovered)?);
         std::str::from_utf8(value.map_err(|_| KeyError::NoId)?).map_err(|_| KeyError::BadId)
     }
 
-    fn signed_json(&self, pointer: &str) -> Result<String, KeyError> {
-        if self.coverage().body {
+    fn signed_json(&self, pointer: &'static str) -> Result<String, KeyError> {
+        let scheme = self.reader.scheme;
+        let whole = self.coverage().body;
+        if whole || (scheme.ambiguity().is_none() && scheme.signs(&Slot::json(pointer))) {
             self.json(pointer)
         } else {
             Err(KeyError::NotCovered)
@@ -264,15 +332,35 @@ impl<'a> Verified<'a> {
     }
 
     #[cfg(feature = "json")]
-    fn json(&self, pointer: &str) -> Result<String, KeyError> {
-        let value = crate::json::find(self.body, pointer).ok_or(KeyError::NoId)?;
-        Ok(value.into_text())
+    fn json(&self, pointer: &'static str) -> Result<String, KeyError> {
+        let mut values = Vec::new();
+        for element in &self.request().elements().map_err(|_| KeyError::NoId)? {
+            let document = element.document().map_err(|_| KeyError::NoId)?;
+            let value = crate::json::find(&document, pointer).ok_or(KeyError::NoId)?;
+            values.push(value.into_text());
+        }
+        Ok(netstrings(values))
     }
 
     #[cfg(not(feature = "json"))]
-    fn json(&self, _: &str) -> Result<String, KeyError> {
+    fn json(&self, _: &'static str) -> Result<String, KeyError> {
         Err(KeyError::NeedsJson)
     }
+}
+
+/// One value as it is; several so that none can borrow from its neighbour.
+fn netstrings(mut values: Vec<String>) -> String {
+    match values.pop() {
+        Some(only) if values.is_empty() => only,
+        last => composite(values.into_iter().chain(last).collect()),
+    }
+}
+
+fn composite(values: Vec<String>) -> String {
+    values.iter().fold(String::new(), |mut id, value| {
+        id.push_str(&format!("{}:{value},", value.len()));
+        id
+    })
 }
 
 fn text(value: Option<&str>) -> &[u8] {

@@ -8,13 +8,16 @@
 )]
 #![allow(clippy::arithmetic_side_effects)]
 
+#[cfg(all(feature = "testing", feature = "public-key"))]
+mod keys;
+
 use std::io::Write as _;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
-    Rejection, RejectionKind, Secrets,
+    Rejection, RejectionKind, Secret, Secrets,
     headers::{Headers, Lookup, RequestTarget},
-    scheme::{Scheme, SecretFormat, Stamp, Unit},
+    scheme::{Condition, KeySource, Part, Place, Scheme, SecretFormat, Slot, Stamp, Unit},
 };
 use serde_json::{Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -81,6 +84,67 @@ fn octets(value: &Value) -> Vec<u8> {
     bytes.unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
+/// Whether a scheme signs anything but bytes of the request in a row, or is signed elsewhere than
+/// in a header: what is put together in memory.
+pub fn is_composed(scheme: &Scheme) -> bool {
+    let plain = |part: &Part| {
+        matches!(
+            part,
+            Part::Text(_)
+                | Part::Timestamp
+                | Part::Header(_)
+                | Part::Body
+                | Part::Method
+                | Part::Url
+        )
+    };
+    let header = |slot: Slot| slot.is_header() && slot.inner_pointer().is_none();
+    !scheme.contents().all(|parts| parts.iter().all(plain))
+        || scheme.contents().count() > 1
+        || !scheme.signature_slot().is_none_or(header)
+        || !scheme.key_id_slot().is_none_or(header)
+        || matches!(scheme.key_source(), KeySource::Url(..))
+        || scheme.each_element().is_some()
+        || scheme.json_field().is_some()
+}
+
+/// Whether the request carries something in a slot.
+pub fn carries(request: &Request, slot: &Slot) -> bool {
+    let within = |text: &[u8], name: &str| {
+        text.windows(name.len())
+            .any(|window| window == name.as_bytes())
+    };
+    let url = request.url.as_bytes();
+    match slot.place() {
+        Place::Header => request.has(slot.name()),
+        Place::Query => within(url, &format!("{}=", slot.name())),
+        Place::Form => within(&request.body, slot.name()),
+        Place::Param => within(url, slot.name()) || within(&request.body, slot.name()),
+        Place::Json => within(&request.body, slot.name().rsplit('/').next().unwrap()),
+        _ => true,
+    }
+}
+
+/// Whether the request meets what one of the scheme's contents requires: how a row
+/// is chosen among those of one provider, as an application does by its configuration.
+pub fn is_meant(request: &Request, scheme: &Scheme) -> bool {
+    scheme.contents().any(|parts| {
+        parts.iter().all(|part| match part {
+            Part::Require(Condition::Equals(slot, value)) if slot.place() == Place::Json => {
+                let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+                body.pointer(slot.name()).and_then(Value::as_str) == Some(value)
+            }
+            Part::Require(Condition::Equals(slot, value)) if slot.is_header() => {
+                match request.headers.lookup(slot.name()) {
+                    Lookup::One(own) => slot.single(own) == Some(value.as_bytes()),
+                    _ => false,
+                }
+            }
+            _ => true,
+        })
+    })
+}
+
 pub fn label(outcome: &Result<(), RejectionKind>) -> &'static str {
     match outcome {
         Ok(()) => "valid",
@@ -88,13 +152,70 @@ pub fn label(outcome: &Result<(), RejectionKind>) -> &'static str {
     }
 }
 
-/// A secret whose key is the bytes of `text`, written as the scheme's provider would show it.
+/// A secret whose key is the bytes of `text`, written as the scheme's provider would show it; of a
+/// scheme with public keys a public key, chosen by `text`.
 pub fn secret(scheme: &Scheme, text: &str) -> String {
     match scheme.secret_format() {
+        #[cfg(all(feature = "testing", feature = "public-key"))]
+        SecretFormat::PublicKey => {
+            hookproof::testing::public_key_of(scheme, keys::private(scheme, text)).unwrap()
+        }
+        _ => signing_secret(scheme, text),
+    }
+}
+
+/// What whoever signs has in place of [`secret`]; mostly the same.
+pub fn signing_secret(scheme: &Scheme, text: &str) -> String {
+    match scheme.secret_format() {
+        #[cfg(all(feature = "testing", feature = "public-key"))]
+        SecretFormat::PublicKey => keys::private(scheme, text).to_owned(),
         SecretFormat::Base64 { prefix } => format!("{prefix}{}", STANDARD.encode(text)),
         SecretFormat::Hex => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
         _ => text.to_owned(),
     }
+}
+
+/// What is inside a PEM.
+pub fn der(pem: &str) -> Vec<u8> {
+    let lines = pem.lines().filter(|line| !line.starts_with("-----"));
+    STANDARD.decode(lines.collect::<String>()).unwrap()
+}
+
+/// Which member of a vector is which setting of its scheme.
+const SETTINGS: &[(&str, &str)] = &[("audience", "audience"), ("email", "service_account")];
+
+/// The key ring of a vector: its secrets, with the settings that the scheme needs and, of a single
+/// key, the name.
+pub fn ring(scheme: &Scheme, vector: &Value, secrets: &[&str]) -> Vec<Secret> {
+    let make = |text: &&str| {
+        let mut secret = Secret::from(*text);
+        for needed in scheme.settings() {
+            let member = SETTINGS.iter().find(|(_, setting)| setting == needed);
+            let member = member.map_or(*needed, |(member, _)| member);
+            if let Some(value) = vector[member].as_str() {
+                secret = secret.setting(needed, value);
+            }
+        }
+        match vector["kid"].as_str() {
+            Some(id) if secrets.len() == 1 => secret.key_id(id),
+            _ => secret,
+        }
+    };
+    secrets.iter().map(make).collect()
+}
+
+/// A secret with some text for every setting that the scheme needs.
+pub fn with_settings(scheme: &Scheme, text: String) -> Secret {
+    let needed = scheme.settings().iter();
+    needed.fold(Secret::from(text), |secret, name| {
+        secret.setting(name, "of-the-test")
+    })
+}
+
+/// Whether the signature covers what a JSON body means, and not its white space.
+pub fn covers_meaning(scheme: &Scheme) -> bool {
+    let _ = scheme;
+    false
 }
 
 /// A JSON body, with the time of sending where the scheme looks for it.

@@ -1,6 +1,7 @@
 //! Writes `fuzz/seeds` anew from the vectors: `cargo run --manifest-path fuzz/Cargo.toml --example
 //! seeds`. Run it after the catalogue or a vector has changed.
 
+mod handshakes;
 mod made_up;
 mod rows;
 
@@ -79,6 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("verify", requests),
         ("sign_then_verify", signed),
         ("stored", rows::rows()),
+        ("handshake", handshakes::all()?),
     ] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
         write(&folder.join(target), seeds)?;

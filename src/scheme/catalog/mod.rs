@@ -29,11 +29,23 @@ mod body_mo;
 mod body_pr;
 mod body_st;
 mod body_ux;
+#[cfg(feature = "rsa")]
+mod certificates;
+#[cfg(feature = "http-signatures")]
+mod http_signatures;
+#[cfg(feature = "ecdsa")]
+mod public_ecdsa;
+#[cfg(feature = "ed25519")]
+mod public_ed25519;
+#[cfg(feature = "rsa")]
+mod public_rsa;
 mod shared;
+mod sorted;
 mod stamped_a_k;
 mod stamped_l_z;
 mod standard;
 mod standard_named;
+mod target;
 mod timed;
 mod token;
 
@@ -46,11 +58,23 @@ pub use body_mo::*;
 pub use body_pr::*;
 pub use body_st::*;
 pub use body_ux::*;
+#[cfg(feature = "rsa")]
+pub use certificates::*;
+#[cfg(feature = "http-signatures")]
+pub use http_signatures::*;
+#[cfg(feature = "ecdsa")]
+pub use public_ecdsa::*;
+#[cfg(feature = "ed25519")]
+pub use public_ed25519::*;
+#[cfg(feature = "rsa")]
+pub use public_rsa::*;
 pub use shared::*;
+pub use sorted::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
 pub use standard::*;
 pub use standard_named::*;
+pub use target::*;
 pub use timed::*;
 pub use token::*;
 
@@ -73,6 +97,18 @@ const FILES: &[&[&Scheme]] = &[
     stamped_a_k::ROWS,
     stamped_l_z::ROWS,
     shared::ROWS,
+    target::ROWS,
+    sorted::ROWS,
+    #[cfg(feature = "rsa")]
+    certificates::ROWS,
+    #[cfg(feature = "http-signatures")]
+    http_signatures::ROWS,
+    #[cfg(feature = "ed25519")]
+    public_ed25519::ROWS,
+    #[cfg(feature = "ecdsa")]
+    public_ecdsa::ROWS,
+    #[cfg(feature = "rsa")]
+    public_rsa::ROWS,
 ];
 
 /// Every row of the catalogue, by name in [`Scheme::by_name`].

@@ -1,0 +1,192 @@
+//! URL and form fields, decoded and sorted.
+
+#[cfg(feature = "sha1")]
+use super::DAY;
+#[cfg(feature = "sha1")]
+use crate::scheme::Transform;
+use crate::scheme::{
+    Condition, Encoding, Evidence, Mac, Part, Scheme, Shape, Slot, Source, Stability, Unit,
+};
+
+const NONCE: Part = Part::Header(Slot::header("X-Plivo-Signature-V3-Nonce").shape(Shape::Token));
+
+const KEY_THEN_VALUE: &str = "names and values are joined without separators, so AmountOwed=100 and \
+    AmountOwed1=00 sign alike, and a field can move into the query: read only fields that you know, \
+    refuse unknown ones, and give `verify` the URL you registered";
+
+#[cfg(feature = "sha1")]
+const OTHER_URL: Part = Part::Of(Transform::OtherPort, &[Part::Url]);
+
+/// JSON to Twilio: the URL alone is signed, and carries the body's digest.
+#[cfg(feature = "sha1")]
+const BODY_SHA256: Slot = Slot::query("bodySHA256");
+
+catalog! {
+    /// Twilio: voice, messaging and event streams.
+    #[cfg(all(feature = "sha1", feature = "form"))]
+    pub const TWILIO: Scheme = Scheme::new("twilio", Mac::HmacSha1)
+        .signature(Slot::header("X-Twilio-Signature"), Encoding::Base64)
+        .content(&[Part::Require(Condition::Form), Part::Url, Part::SortedForm])
+        .or_content(&[
+            &[Part::Require(Condition::Form), OTHER_URL, Part::SortedForm],
+            &[
+                Part::Require(Condition::NoForm),
+                Part::Require(Condition::BodySha256(BODY_SHA256)),
+                Part::Url,
+            ],
+            &[
+                Part::Require(Condition::NoForm),
+                Part::Require(Condition::BodySha256(BODY_SHA256)),
+                OTHER_URL,
+            ],
+            &[
+                Part::Require(Condition::NoBody),
+                Part::Require(Condition::Missing(BODY_SHA256)),
+                Part::Url,
+                Part::Body,
+            ],
+            &[
+                Part::Require(Condition::NoBody),
+                Part::Require(Condition::Missing(BODY_SHA256)),
+                OTHER_URL,
+                Part::Body,
+            ],
+        ])
+        .ambiguous_boundary(KEY_THEN_VALUE)
+        .delivery_id("I-Twilio-Idempotency-Token")
+        .stability(Stability::None)
+        .docs(
+            "https://www.twilio.com/docs/usage/webhooks/webhooks-security",
+            Evidence::OfficialSdk,
+        )
+        .notes(&[
+            "The secret is the primary Auth Token. Twilio signs the URL with or without its port, and \
+             not always alike: both are tried.",
+            "A JSON body is bound by bodySHA256 in the URL, which is compared here; a JSON body without \
+             it is refused, since nothing would protect it.",
+            "There is no timestamp, so a captured request stays good, and I-Twilio-Idempotency-Token, \
+             the same over retries, is not signed. Choose a key of SID and status.",
+            "Behind a proxy the URL must be the public one; its query keeps its order and spelling.",
+        ]);
+
+    /// Mandrill (Mailchimp Transactional).
+    #[cfg(all(feature = "sha1", feature = "form"))]
+    pub const MANDRILL: Scheme = Scheme::new("mandrill", Mac::HmacSha1)
+        .signature(Slot::header("X-Mandrill-Signature"), Encoding::Base64)
+        .content(&[Part::Url, Part::SortedForm])
+        .ambiguous_boundary(KEY_THEN_VALUE)
+        .stability(Stability::None)
+        .retry_horizon(DAY.saturating_mul(3))
+        .docs(
+            "https://mandrill.zendesk.com/hc/en-us/articles/360039232513-How-to-Authenticate-Webhook-Requests",
+            Evidence::OfficialDocs,
+        )
+        .notes(&[
+            "The URL is signed exactly as it was entered, trailing slash and query included.",
+            "The field mandrill_events holds a JSON list of up to 1000 events: choose a key of _id, event \
+             and ts for each.",
+            "The check when a webhook is made is signed with the literal key test-webhook: add that as a \
+             second secret while you set up, and take it out again.",
+            "Audience webhooks of Mailchimp Marketing are not signed at all; see mailchimp.",
+            "Retry horizon unverified.",
+        ]);
+
+    /// Plivo, signature version 3.
+    #[cfg(feature = "form")]
+    pub const PLIVO: Scheme = Scheme::new("plivo", Mac::HmacSha256)
+        .signature(Slot::header("X-Plivo-Signature-V3").list(b','), Encoding::Base64)
+        .more_signatures(&[Slot::header("X-Plivo-Signature-Ma-V3").list(b',')])
+        .content(&[
+            Part::Require(Condition::Form),
+            Part::Require(Condition::NoQuery),
+            Part::UrlBase,
+            Part::Text("?"),
+            Part::SortedForm,
+            Part::Text("."),
+            NONCE,
+        ])
+        .or_content(&[
+            &[
+                Part::Require(Condition::Form),
+                Part::Require(Condition::Query),
+                Part::UrlBase,
+                Part::Text("?"),
+                Part::SortedQuery,
+                Part::Text("."),
+                Part::SortedForm,
+                Part::Text("."),
+                NONCE,
+            ],
+            &[
+                Part::Require(Condition::NoBody),
+                Part::Require(Condition::Query),
+                Part::UrlBase,
+                Part::Text("?"),
+                Part::SortedQuery,
+                Part::Text("."),
+                NONCE,
+                Part::Body,
+            ],
+            &[
+                Part::Require(Condition::NoBody),
+                Part::Require(Condition::NoQuery),
+                Part::UrlBase,
+                Part::Text("."),
+                NONCE,
+                Part::Body,
+            ],
+        ])
+        .ambiguous_boundary(KEY_THEN_VALUE)
+        .stability(Stability::None)
+        .docs(
+            "https://www.plivo.com/docs/voice/concepts/signature-validation",
+            Evidence::OfficialSdk,
+        )
+        .notes(&[
+            "Query and form are signed decoded and sorted: `a=1%26b` and `a=1&b` look alike.",
+            "The nonce is signed and new in every request: a guard against replays, not an event id.",
+            "Several auth tokens sign at once, separated by commas; the Ma header is that of the main \
+             account.",
+            "The Python SDK refuses query parameters beyond ASCII, the Node SDK takes them, as this row does.",
+        ]);
+
+    /// Mercado Pago.
+    #[cfg(feature = "form")]
+    pub const MERCADOPAGO: Scheme = Scheme::new("mercadopago", Mac::HmacSha256)
+        .signature(Slot::header("x-signature").list(b',').prefix("v1="), Encoding::Hex)
+        .timestamp(
+            Slot::header("x-signature").list(b',').prefix("ts="),
+            Unit::SecondsOrMillis,
+        )
+        .content(&[
+            Part::IfPresent(&[
+                Part::Text("id:"),
+                Part::Of(
+                    crate::scheme::Transform::LowerCase,
+                    &[Part::Value(Slot::query("data.id").shape(Shape::Token))],
+                ),
+                Part::Text(";"),
+            ]),
+            Part::IfPresent(&[
+                Part::Text("request-id:"),
+                Part::Value(Slot::header("x-request-id").shape(Shape::Token)),
+                Part::Text(";"),
+            ]),
+            Part::Text("ts:"),
+            Part::Timestamp,
+            Part::Text(";"),
+        ])
+        .event_type(Source::Json("/type"))
+        .stability(Stability::None)
+        .docs(
+            "https://www.mercadopago.com.ar/developers/es/docs/checkout-api-orders/notifications",
+            Evidence::OfficialSdk,
+        )
+        .notes(&[
+            "The body is not signed: only data.id of the query, x-request-id and the time are. Fetch the \
+             resource by its id and believe nothing else.",
+            "The document shows milliseconds, the SDKs count seconds: both are read.",
+            "An alphanumeric data.id is signed in lower case, which the SDKs leave to the caller.",
+            "QR code notifications are not signed.",
+        ]);
+}
