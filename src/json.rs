@@ -3,12 +3,22 @@
 //! Only bodies that have been authenticated come here. Parsing is serde_json's; nothing is built
 //! in memory on the way to one value.
 
+#[cfg(feature = "jwt")]
+mod members;
+#[cfg(feature = "jwt")]
+mod stringify;
+
 use std::fmt;
 
 use serde::Deserialize as _;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, value::RawValue};
 use sha2::{Digest, Sha256};
+
+#[cfg(feature = "jwt")]
+pub(crate) use members::{Members, text};
+#[cfg(feature = "jwt")]
+pub(crate) use stringify::{stringify, stringify_request};
 
 /// A value that can name something.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -99,6 +99,9 @@ pub(crate) enum Freshness {
 /// One entry of the ring: MAC state made ahead, so that a request costs no key schedule.
 pub(crate) struct Key {
     pub(crate) mac: MacKey,
+    /// The same key under the further algorithms of a token.
+    #[cfg(feature = "jwt")]
+    also: Box<[MacKey]>,
     pub(crate) id: Option<Box<str>>,
     not_before: Option<OffsetDateTime>,
     not_after: Option<OffsetDateTime>,
@@ -123,12 +126,28 @@ impl Key {
         let hashed = scheme.hashes_secret();
         Ok(Self {
             mac,
+            #[cfg(feature = "jwt")]
+            also: scheme
+                .token_rules()
+                .map_or(&[][..], |rules| rules.more_algorithms())
+                .iter()
+                .map(|mac| MacKey::new(*mac, key))
+                .collect::<Result<_, _>>()?,
             secret: hashed.then_some(decoded),
             id: secret.key_id,
             not_before: secret.not_before,
             not_after: secret.not_after,
             settings: secret.settings.into(),
         })
+    }
+
+    /// The key under the scheme's algorithm of that number, see `Scheme::algorithm_named`.
+    #[cfg(feature = "jwt")]
+    pub(crate) fn mac_number(&self, number: usize) -> Option<&MacKey> {
+        match number.checked_sub(1) {
+            None => Some(&self.mac),
+            Some(further) => self.also.get(further),
+        }
     }
 
     /// What verifies whatever `secret` signs, with its settings. `bytes` are the public key, where

@@ -7,7 +7,8 @@
     feature = "ed25519",
     feature = "ecdsa",
     feature = "rsa",
-    feature = "http-signatures"
+    feature = "http-signatures",
+    feature = "jwt"
 ))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
@@ -19,12 +20,14 @@
 )]
 #[path = "guide/handshakes.rs"]
 mod handshakes;
+#[path = "guide/token.rs"]
+mod token;
 
 use std::fmt::Write as _;
 
 use hookproof::scheme::{
-    self, Encoding, Evidence, Hash, IdSource, KeySource, Mac, Part, Scheme, SecretFormat, Slot,
-    Source, Stability, Stamp, Unit,
+    self, Encoding, Evidence, Hash, IdSource, KeySource, Mac, Part, Place, Scheme, SecretFormat,
+    Slot, Source, Stability, Stamp, Transform, Unit,
 };
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/schemes.md");
@@ -105,6 +108,9 @@ fn section(out: &mut String, scheme: &Scheme) {
             content.join(" ")
         },
     );
+    for (what, words) in token::lines(scheme) {
+        line(what, words);
+    }
     line("secret", secret(scheme.secret_format()));
     if let Some(header) = scheme.key_id_header() {
         line("key named by", format!("header `{header}`, unsigned"));
@@ -124,6 +130,7 @@ fn section(out: &mut String, scheme: &Scheme) {
         let at = match stamp {
             Stamp::Slot(slot) => place(slot),
             Stamp::Json(pointer) => format!("`{pointer}` in the body"),
+            Stamp::Claim(name) => format!("claim `{name}`"),
             Stamp::Created => "parameter `created` of `Signature-Input`".into(),
             _ => "?".into(),
         };
@@ -142,6 +149,9 @@ fn section(out: &mut String, scheme: &Scheme) {
         let at = match source {
             Source::Header(name) => format!("header `{name}`"),
             Source::Json(pointer) => format!("`{pointer}` in the body"),
+            Source::Claims(pointers) => {
+                format!("`{}` in the claims", pointers.join("`, in that `"))
+            }
             _ => "?".into(),
         };
         line("event type", format!("{at}, {signed}"));
@@ -208,6 +218,9 @@ fn encoding(encoding: Encoding) -> &'static str {
 }
 
 fn place(slot: Slot) -> String {
+    if slot.place() == Place::Body {
+        return "the whole body".into();
+    }
     match (slot.separator(), slot.fixed_prefix()) {
         (None, "") => format!("header `{}`", slot.name()),
         (None, prefix) => format!("header `{}` after `{prefix}`", slot.name()),
@@ -232,6 +245,10 @@ fn part(part: &Part) -> String {
         Part::Body => "body".into(),
         Part::Method => "method".into(),
         Part::Url => "URL".into(),
+        Part::Of(Transform::Base64Url, parts) => {
+            let inner: Vec<_> = parts.iter().map(self::part).collect();
+            format!("base64url({})", inner.join(" "))
+        }
         _ => panic!("a new part needs a name here"),
     }
 }
@@ -298,6 +315,9 @@ fn id(scheme: &Scheme) -> String {
             format!("content; header `{name}` is unsigned")
         }
         IdSource::Header(name) => format!("nothing signed; header `{name}` by choice"),
+        IdSource::Json(pointer) if !scheme.coverage().id => {
+            format!("nothing signed; `{pointer}` in the body by choice")
+        }
         IdSource::Json(pointer) => format!("`{pointer}` in the body"),
         IdSource::JsonOrContent(pointer) => format!("`{pointer}` in the body, or content"),
         IdSource::Composite(pointers) => format!("`{}` in the body", pointers.join("`, `")),
@@ -309,6 +329,7 @@ fn id(scheme: &Scheme) -> String {
 fn stability(stability: Stability) -> String {
     match stability {
         Stability::Body => "the body's bytes".into(),
+        Stability::JsonExcept([]) => "the JSON body's meaning".into(),
         Stability::JsonExcept(pointers) => {
             format!("the JSON body but for `{}`", pointers.join("`, `"))
         }

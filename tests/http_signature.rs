@@ -653,6 +653,13 @@ fn unknown_keys_of_a_published_list_are_asked_for() {
     assert_eq!(needed(&secrets, &request).as_deref(), Some("2027"));
     secrets.add(Secret::from(SECRET).key_id("2027")).unwrap();
     assert_eq!(judge(&request, &secrets), Ok(()));
+    // A key that is known is not asked for again, whatever it is named under or however old it is.
+    let mut forged = request.clone();
+    *header(&mut forged, "Signature") = format!("sig1=:{}=:", "A".repeat(43));
+    assert_eq!(judge(&forged, &secrets), invalid(Invalid::Signature));
+    let over = Secret::from(SECRET).key_id("2027").not_after(NOW - SECOND);
+    secrets.add(over).unwrap();
+    assert_eq!(judge(&request, &secrets), invalid(Invalid::UnknownKey));
     // What is not even a name is not asked for.
     for id in ["two words", &"x".repeat(256)] {
         let input = format!("a=(\"@method\" \"content-digest\");CREATED;keyid=\"{id}\"");
@@ -741,6 +748,13 @@ fn rules_that_cannot_be_kept_are_refused() {
     assert!(fault!(HttpSignature::new(&[]), .timestamp(Slot::header("T"), Unit::Seconds)));
     assert!(fault!(HttpSignature::new(&[]), .signature(Slot::header("S"), Encoding::Base64)));
     assert!(fault!(HttpSignature::new(&[]), .key_id("K")));
+    assert!(fault!(HttpSignature::new(&[]), .key(&[Part::Secret])));
+    assert!(fault!(HttpSignature::new(&[]), .or_content(&[&[Part::Body]])));
+    assert!(fault!(HttpSignature::new(&[]), .each("/a")));
+    assert!(fault!(HttpSignature::new(&[]), .json_in_form("payload")));
+    assert!(fault!(HttpSignature::new(&[]), .earliest(1)));
+    assert!(fault!(HttpSignature::new(&[]), .header_family("a-", "b-")));
+    assert!(fault!(HttpSignature::new(&[]), .more_signatures(&[Slot::header("S")])));
     assert!(fault!(HttpSignature::new(&[]), .keys(KeySource::ById("list"))));
     const SHA512: Scheme =
         Scheme::new("x", Mac::HmacSha512).http_signature(&HttpSignature::new(&[]));

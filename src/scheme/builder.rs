@@ -43,6 +43,8 @@ impl Scheme {
             docs: "",
             evidence: Evidence::Own,
             notes: &[],
+            #[cfg(feature = "jwt")]
+            jwt: None,
             #[cfg(feature = "http-signatures")]
             http_signature: None,
         }
@@ -158,6 +160,16 @@ impl Scheme {
     pub const fn body_timestamp(self, pointer: &'static str, unit: Unit) -> Self {
         Self {
             timestamp: Some((Stamp::Json(pointer), unit)),
+            ..self
+        }
+    }
+
+    /// A timestamp in a claim of the token, in whole seconds.
+    #[cfg(feature = "jwt")]
+    #[must_use]
+    pub const fn claim_timestamp(self, claim: &'static str) -> Self {
+        Self {
+            timestamp: Some((Stamp::Claim(claim), Unit::Seconds)),
             ..self
         }
     }

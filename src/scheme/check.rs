@@ -44,6 +44,13 @@ pub enum SchemeError {
     /// A JSON pointer that does not begin with `/`.
     #[error("a JSON pointer of the scheme does not begin with a slash")]
     Pointer,
+    /// The rules of a token ([`Scheme::jwt`](Scheme)) contradict the rest of the scheme; the text
+    /// says where.
+    #[error("the scheme's token rules do not fit: {0}")]
+    Token(
+        /// What does not fit.
+        &'static str,
+    ),
     /// The rule given to [`Scheme::http_signature`], or its scheme, cannot be kept.
     #[cfg(feature = "http-signatures")]
     #[error("the scheme's HTTP signature cannot be used: {0}")]
@@ -77,6 +84,10 @@ impl Scheme {
     ///
     /// The first fault found.
     pub fn check(&self) -> Result<&Self, SchemeError> {
+        #[cfg(feature = "jwt")]
+        if let Some(rules) = self.jwt {
+            return self.with_sound_token(rules);
+        }
         let signature = self.signature.ok_or(SchemeError::NoSignature)?;
         let visible = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
         let mut names = vec![self.name, self.provider, signature.name()];
@@ -116,7 +127,7 @@ impl Scheme {
     }
 
     /// Refuses what this build cannot do.
-    fn with_features(&self) -> Result<&Self, SchemeError> {
+    pub(super) fn with_features(&self) -> Result<&Self, SchemeError> {
         let mut form = self.document.is_some();
         let mut json = self.each.is_some();
         for slot in self.slots() {
@@ -178,7 +189,7 @@ impl Scheme {
         }
     }
 
-    fn with_signed_timestamp(&self) -> Result<&Self, SchemeError> {
+    pub(super) fn with_signed_timestamp(&self) -> Result<&Self, SchemeError> {
         // A signed header may hold it without being named as the timestamp.
         let listed = |part: &Part| match (&self.timestamp, part) {
             (Some((Stamp::Slot(slot), _)), Part::Require(Condition::Listed(_, name))) => {
@@ -195,6 +206,8 @@ impl Scheme {
             Some((Stamp::Slot(_), _)) if !signed => Err(SchemeError::UnsignedTimestamp),
             Some((Stamp::Json(_), _)) if signed => Err(SchemeError::NoTimestamp),
             Some((Stamp::Json(_), _)) if !body => Err(SchemeError::UnsignedTimestamp),
+            #[cfg(feature = "jwt")]
+            Some((Stamp::Claim(_), _)) => Err(SchemeError::UnsignedTimestamp),
             Some((Stamp::Json(_), _)) if cfg!(not(feature = "json")) => {
                 Err(SchemeError::NeedsFeature("json"))
             }
@@ -202,7 +215,7 @@ impl Scheme {
         }
     }
 
-    fn with_sound_pointers(&self) -> Result<&Self, SchemeError> {
+    pub(super) fn with_sound_pointers(&self) -> Result<&Self, SchemeError> {
         use super::{IdSource, Source, Stability};
         let mut pointers: Vec<&str> = Vec::new();
         match self.id {
@@ -216,6 +229,10 @@ impl Scheme {
         }
         if let Some(Source::Json(pointer)) = self.event_type {
             pointers.push(pointer);
+        }
+        #[cfg(feature = "jwt")]
+        if let Some(Source::Claims(several)) = self.event_type {
+            pointers.extend(several);
         }
         if let Stability::JsonExcept(several) = self.stability {
             pointers.extend(several);
@@ -233,7 +250,7 @@ impl Scheme {
 
     /// Every part but the last must end where only one reader can think it ends, unless the scheme
     /// says aloud that it does not.
-    fn with_clear_boundaries(&self) -> Result<&Self, SchemeError> {
+    pub(super) fn with_clear_boundaries(&self) -> Result<&Self, SchemeError> {
         if self.ambiguous.is_some() {
             return Ok(self);
         }

@@ -227,11 +227,16 @@ impl Scheme {
             && self.encoding == Encoding::Base64
             && self.timestamp == Some((Stamp::Created, Unit::Seconds))
             && self.content.is_empty()
+            && self.alternatives.is_empty()
+            && self.key_parts.is_empty()
+            && self.each.is_none()
+            && self.document.is_none()
+            && self.earliest == 0
             && self.more_signatures.is_empty()
             && self.key_id.is_none()
             && self.alias.is_none();
         let fault = if !own {
-            Some("its signature, content, time or key id is stated a second time")
+            Some("another builder says where its signature, content, time or key is")
         } else if self.mac.http_signature_name().is_none() {
             Some("its algorithm has no name in RFC 9421")
         } else if matches!(self.keys, KeySource::Url(..)) {

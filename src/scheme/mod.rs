@@ -25,9 +25,13 @@ mod boundaries;
 mod builder;
 pub mod catalog;
 mod check;
+#[cfg(feature = "jwt")]
+mod check_jwt;
 mod detect;
 #[cfg(feature = "http-signatures")]
 mod http_signature;
+#[cfg(feature = "jwt")]
+mod jwt;
 mod keys;
 mod part;
 mod slot;
@@ -43,6 +47,8 @@ pub(crate) use http_signature::{
 };
 #[cfg(feature = "http-signatures")]
 pub use http_signature::{HttpSignature, MAX_COMPONENTS, MAX_LABELS};
+#[cfg(feature = "jwt")]
+pub use jwt::{ClaimRule, DEFAULT_LEEWAY, Jwt};
 pub use keys::{KeySource, UrlRule};
 pub use part::{Condition, HeaderList, Part, Transform};
 pub(crate) use part::{holds, walk};
@@ -216,6 +222,9 @@ pub enum Stamp {
     Slot(Slot),
     /// In the JSON body, at this pointer (RFC 6901). Needs feature `json`.
     Json(&'static str),
+    /// In a claim of the token.
+    #[cfg(feature = "jwt")]
+    Claim(&'static str),
     /// In the `created` parameter of `Signature-Input`, with [`Scheme::http_signature`].
     #[cfg(feature = "http-signatures")]
     Created,
@@ -229,6 +238,10 @@ pub enum Source {
     Header(&'static str),
     /// A string or whole number in the JSON body, at this pointer (RFC 6901). Needs feature `json`.
     Json(&'static str),
+    /// A string or whole number among the token's claims, at the first pointer; where there are
+    /// more, each reads the JSON text that the one before it found.
+    #[cfg(feature = "jwt")]
+    Claims(&'static [&'static str]),
     /// A value at any other place.
     Value(Slot),
 }
@@ -342,6 +355,8 @@ pub struct Scheme {
     pub(crate) docs: &'static str,
     pub(crate) evidence: Evidence,
     pub(crate) notes: &'static [&'static str],
+    #[cfg(feature = "jwt")]
+    pub(crate) jwt: Option<&'static Jwt>,
     #[cfg(feature = "http-signatures")]
     pub(crate) http_signature: Option<&'static HttpSignature>,
 }
@@ -484,6 +499,8 @@ impl Scheme {
         let body = self.signs_body();
         let signed = |source: Source| match source {
             Source::Header(name) => self.signs_header(name),
+            #[cfg(feature = "jwt")]
+            Source::Claims(_) => true,
             Source::Json(pointer) => self.signs(&Slot::json(pointer)),
             Source::Value(slot) => self.signs(&slot),
         };

@@ -82,7 +82,7 @@ impl Secret {
         self
     }
 
-    #[cfg(all(feature = "testing", feature = "http-signatures"))]
+    #[cfg(all(feature = "testing", any(feature = "http-signatures", feature = "jwt")))]
     pub(crate) fn exposed_key_id(&self) -> Option<&str> {
         self.key_id.as_deref()
     }

@@ -50,11 +50,11 @@ pub fn sign(
 #[derive(Debug)]
 pub struct Signer {
     scheme: &'static Scheme,
-    secret: Secret,
-    at: OffsetDateTime,
-    headers: Vec<(String, String)>,
-    method: String,
-    url: String,
+    pub(super) secret: Secret,
+    pub(super) at: OffsetDateTime,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) method: String,
+    pub(super) url: String,
 }
 
 /// A signed request. It is its own [`Headers`], with the method and URL it was signed for.

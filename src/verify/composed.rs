@@ -19,6 +19,7 @@ use super::{
 };
 
 /// Most elements that are verified one by one.
+#[cfg(feature = "json")]
 pub(crate) const MAX_ELEMENTS: usize = 100;
 
 pub(super) fn verify<'a>(

@@ -6,6 +6,8 @@ mod composed;
 mod form;
 #[cfg(feature = "http-signatures")]
 mod http_signature;
+#[cfg(feature = "jwt")]
+mod jwt;
 mod mac;
 mod owned;
 mod read;
@@ -55,7 +57,8 @@ use crate::{
 /// means *authentic but late*. Reads no clock, does no I/O, and allocates nothing when an HMAC
 /// delivery is accepted (a time inside a JSON body costs the parser's stack of open brackets). At
 /// most one MAC per key in the ring is computed, whatever the header holds. (HTTP message
-/// signatures allocate the text that was signed, and cost one MAC per key and label, of at most 4.)
+/// signatures allocate the text that was signed, and cost one MAC per key and label, of at most 4;
+/// tokens allocate what they hold.)
 ///
 /// A public key checks each signature by itself, so there a request may hold no more than
 /// [`MAX_PUBLIC_KEY_SIGNATURES`](crate::scheme::MAX_PUBLIC_KEY_SIGNATURES), and each key in force
@@ -104,6 +107,10 @@ fn verify_any<'a>(
 ) -> Result<Verified<'a>, Rejection> {
     let scheme = secrets.scheme();
     let reader = Reader::new(scheme, headers);
+    #[cfg(feature = "jwt")]
+    if let Some(rules) = scheme.token_rules() {
+        return jwt::verify(reader, rules, raw_body, secrets, now);
+    }
     #[cfg(feature = "http-signatures")]
     if let Some(rule) = scheme.http_signature_rule() {
         return http_signature::verify(reader, rule, raw_body, secrets, now);

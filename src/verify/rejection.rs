@@ -133,6 +133,18 @@ pub enum Malformed {
     /// The method or URL holds the separator that the scheme puts behind it.
     #[error("the method or URL has a value that the scheme does not allow")]
     Target,
+    /// The token (feature `jwt`) is not written as the scheme says.
+    #[error("the token is not as the scheme says: {0}")]
+    Token(
+        /// What is wrong with it.
+        &'static str,
+    ),
+    /// A claim of an authentic token is missing, or is no value of its kind.
+    #[error("the token's claim {0} is missing or unreadable")]
+    Claim(
+        /// The claim's name in the scheme.
+        &'static str,
+    ),
 }
 
 /// What did not verify.
@@ -163,6 +175,12 @@ pub enum Invalid {
     /// The request names a key that the ring does not have.
     #[error("the request names an unknown key")]
     UnknownKey,
+    /// A claim of an authentic token says something else than the request or the configuration.
+    #[error("the token's claim {0} does not match")]
+    Claim(
+        /// The claim's name in the scheme.
+        &'static str,
+    ),
 }
 
 /// The kind of a rejection, for logs and metrics. `Display` gives the detail, without any text

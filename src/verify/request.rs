@@ -12,6 +12,7 @@ pub(crate) struct Request<'a> {
     pub(crate) reader: Reader<'a>,
     pub(crate) body: &'a [u8],
     /// The element, as it is written.
+    #[cfg_attr(not(feature = "json"), allow(dead_code))]
     pub(crate) element: Option<&'a str>,
 }
 
@@ -73,6 +74,11 @@ impl<'a> Request<'a> {
             && let Some(digest) = crate::json::digest_except(self.body, &[pointer])
         {
             return digest.to_vec().into();
+        }
+        // Where a token covers what the body means, white space must not make a new event.
+        #[cfg(feature = "jwt")]
+        if let Some(text) = super::jwt::covered_meaning(self.reader.scheme, self.body) {
+            return text.into_bytes().into();
         }
         self.body.into()
     }
@@ -169,6 +175,7 @@ fn elements<'a>(_: &'a [u8], _: &str) -> Option<Vec<&'a str>> {
     None
 }
 
+#[cfg(any(feature = "json", feature = "form"))]
 fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),

@@ -136,8 +136,23 @@ impl<'a> Verified<'a> {
         match self.reader.scheme.event_type_source()? {
             Source::Header(name) => self.reader.optional(name).ok()?.map(printable),
             Source::Json(pointer) => self.json(pointer).ok(),
+            #[cfg(feature = "jwt")]
+            Source::Claims(pointers) => {
+                let mut text = self.claims()?;
+                for pointer in pointers {
+                    text = crate::json::find(text.as_bytes(), pointer)?.into_text();
+                }
+                Some(text)
+            }
             Source::Value(slot) => self.value(&slot).ok(),
         }
+    }
+
+    /// The claims of the token, as JSON text, all of them signed. `None` where the scheme has no
+    /// token with claims.
+    #[cfg(feature = "jwt")]
+    pub fn claims(&self) -> Option<String> {
+        super::jwt::claims(&self.request())
     }
 
     fn request(&self) -> Request<'a> {

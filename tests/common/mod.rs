@@ -214,6 +214,12 @@ pub fn with_settings(scheme: &Scheme, text: String) -> Secret {
 
 /// Whether the signature covers what a JSON body means, and not its white space.
 pub fn covers_meaning(scheme: &Scheme) -> bool {
+    #[cfg(feature = "jwt")]
+    if let Some(rules) = scheme.token_rules() {
+        use hookproof::scheme::ClaimRule;
+        let meaning = |rule: &ClaimRule| matches!(rule, ClaimRule::RequestJson(_));
+        return rules.claim_rules().iter().any(meaning);
+    }
     let _ = scheme;
     false
 }

@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use super::DAY;
 use crate::scheme::{
     Condition, Encoding, Evidence, IdSource, KeySource, Mac, Part, Scheme, SecretFormat, Shape,
     Slot, Source, Transform, Unit, UrlRule,
@@ -16,6 +15,7 @@ const SNS_HOSTS: &[UrlRule] = &[
     UrlRule::host("sns.*.amazonaws.com.cn").path("/", ".pem"),
 ];
 
+#[cfg(feature = "crc32")]
 const PAYPAL_HOSTS: &[UrlRule] = &[
     UrlRule::host("api.paypal.com").path("/v1/notifications/certs/", ""),
     UrlRule::host("api.sandbox.paypal.com").path("/v1/notifications/certs/", ""),
@@ -148,7 +148,7 @@ catalog! {
         ])
         .delivery_id("PAYPAL-TRANSMISSION-ID")
         .event_type(Source::Json("/event_type"))
-        .retry_horizon(DAY.saturating_mul(3))
+        .retry_horizon(super::DAY.saturating_mul(3))
         .docs(
             "https://developer.paypal.com/api/rest/webhooks/rest",
             Evidence::OfficialDocs,

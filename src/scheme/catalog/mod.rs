@@ -33,6 +33,16 @@ mod body_ux;
 mod certificates;
 #[cfg(feature = "http-signatures")]
 mod http_signatures;
+#[cfg(feature = "keyed-hash")]
+mod hubspot;
+#[cfg(feature = "jwt")]
+mod jwt;
+#[cfg(all(feature = "jwt", feature = "ecdsa"))]
+mod jwt_ecdsa;
+#[cfg(all(feature = "jwt", feature = "ed25519"))]
+mod jwt_ed25519;
+#[cfg(all(feature = "jwt", feature = "rsa"))]
+mod jwt_rsa;
 #[cfg(feature = "ecdsa")]
 mod public_ecdsa;
 #[cfg(feature = "ed25519")]
@@ -40,6 +50,7 @@ mod public_ed25519;
 #[cfg(feature = "rsa")]
 mod public_rsa;
 mod shared;
+#[cfg(feature = "form")]
 mod sorted;
 mod stamped_a_k;
 mod stamped_l_z;
@@ -62,6 +73,16 @@ pub use body_ux::*;
 pub use certificates::*;
 #[cfg(feature = "http-signatures")]
 pub use http_signatures::*;
+#[cfg(feature = "keyed-hash")]
+pub use hubspot::*;
+#[cfg(feature = "jwt")]
+pub use jwt::*;
+#[cfg(all(feature = "jwt", feature = "ecdsa"))]
+pub use jwt_ecdsa::*;
+#[cfg(all(feature = "jwt", feature = "ed25519"))]
+pub use jwt_ed25519::*;
+#[cfg(all(feature = "jwt", feature = "rsa"))]
+pub use jwt_rsa::*;
 #[cfg(feature = "ecdsa")]
 pub use public_ecdsa::*;
 #[cfg(feature = "ed25519")]
@@ -69,6 +90,7 @@ pub use public_ed25519::*;
 #[cfg(feature = "rsa")]
 pub use public_rsa::*;
 pub use shared::*;
+#[cfg(feature = "form")]
 pub use sorted::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
@@ -98,11 +120,22 @@ const FILES: &[&[&Scheme]] = &[
     stamped_l_z::ROWS,
     shared::ROWS,
     target::ROWS,
+    #[cfg(feature = "keyed-hash")]
+    hubspot::ROWS,
+    #[cfg(feature = "form")]
     sorted::ROWS,
     #[cfg(feature = "rsa")]
     certificates::ROWS,
     #[cfg(feature = "http-signatures")]
     http_signatures::ROWS,
+    #[cfg(feature = "jwt")]
+    jwt::ROWS,
+    #[cfg(all(feature = "jwt", feature = "ecdsa"))]
+    jwt_ecdsa::ROWS,
+    #[cfg(all(feature = "jwt", feature = "rsa"))]
+    jwt_rsa::ROWS,
+    #[cfg(all(feature = "jwt", feature = "ed25519"))]
+    jwt_ed25519::ROWS,
     #[cfg(feature = "ed25519")]
     public_ed25519::ROWS,
     #[cfg(feature = "ecdsa")]

@@ -1,13 +1,15 @@
-//! URL and form fields, decoded and sorted.
+//! URL and form fields, decoded and sorted, and other canonical strings.
+
+use std::time::Duration;
 
 #[cfg(feature = "sha1")]
 use super::DAY;
-#[cfg(feature = "sha1")]
-use crate::scheme::Transform;
 use crate::scheme::{
-    Condition, Encoding, Evidence, Mac, Part, Scheme, Shape, Slot, Source, Stability, Unit,
+    Condition, Encoding, Evidence, HeaderList, Mac, Part, Scheme, Shape, Slot, Source, Stability,
+    Transform, Unit,
 };
 
+const CONTENTFUL_HEADERS: Slot = Slot::header("x-contentful-signed-headers").list(b',');
 const NONCE: Part = Part::Header(Slot::header("X-Plivo-Signature-V3-Nonce").shape(Shape::Token));
 
 const KEY_THEN_VALUE: &str = "names and values are joined without separators, so AmountOwed=100 and \
@@ -23,7 +25,7 @@ const BODY_SHA256: Slot = Slot::query("bodySHA256");
 
 catalog! {
     /// Twilio: voice, messaging and event streams.
-    #[cfg(all(feature = "sha1", feature = "form"))]
+    #[cfg(feature = "sha1")]
     pub const TWILIO: Scheme = Scheme::new("twilio", Mac::HmacSha1)
         .signature(Slot::header("X-Twilio-Signature"), Encoding::Base64)
         .content(&[Part::Require(Condition::Form), Part::Url, Part::SortedForm])
@@ -70,7 +72,7 @@ catalog! {
         ]);
 
     /// Mandrill (Mailchimp Transactional).
-    #[cfg(all(feature = "sha1", feature = "form"))]
+    #[cfg(feature = "sha1")]
     pub const MANDRILL: Scheme = Scheme::new("mandrill", Mac::HmacSha1)
         .signature(Slot::header("X-Mandrill-Signature"), Encoding::Base64)
         .content(&[Part::Url, Part::SortedForm])
@@ -92,7 +94,6 @@ catalog! {
         ]);
 
     /// Plivo, signature version 3.
-    #[cfg(feature = "form")]
     pub const PLIVO: Scheme = Scheme::new("plivo", Mac::HmacSha256)
         .signature(Slot::header("X-Plivo-Signature-V3").list(b','), Encoding::Base64)
         .more_signatures(&[Slot::header("X-Plivo-Signature-Ma-V3").list(b',')])
@@ -151,7 +152,6 @@ catalog! {
         ]);
 
     /// Mercado Pago.
-    #[cfg(feature = "form")]
     pub const MERCADOPAGO: Scheme = Scheme::new("mercadopago", Mac::HmacSha256)
         .signature(Slot::header("x-signature").list(b',').prefix("v1="), Encoding::Hex)
         .timestamp(
@@ -162,7 +162,7 @@ catalog! {
             Part::IfPresent(&[
                 Part::Text("id:"),
                 Part::Of(
-                    crate::scheme::Transform::LowerCase,
+                    Transform::LowerCase,
                     &[Part::Value(Slot::query("data.id").shape(Shape::Token))],
                 ),
                 Part::Text(";"),
@@ -188,5 +188,41 @@ catalog! {
             "The document shows milliseconds, the SDKs count seconds: both are read.",
             "An alphanumeric data.id is signed in lower case, which the SDKs leave to the caller.",
             "QR code notifications are not signed.",
+        ]);
+
+    /// Contentful, with request verification enabled.
+    pub const CONTENTFUL: Scheme = Scheme::new("contentful", Mac::HmacSha256)
+        .signature(Slot::header("x-contentful-signature"), Encoding::Hex)
+        .timestamp(Slot::header("x-contentful-timestamp"), Unit::Millis)
+        .tolerance(Duration::from_secs(30))
+        .content(&[
+            Part::Require(Condition::Listed(CONTENTFUL_HEADERS, "x-contentful-timestamp")),
+            Part::Method,
+            Part::Text("\n"),
+            Part::Of(Transform::EncodeUri, &[Part::PathAndQuery]),
+            Part::Text("\n"),
+            Part::HeaderList(HeaderList {
+                names: CONTENTFUL_HEADERS,
+                between: ";",
+                with_names: true,
+            }),
+            Part::Text("\n"),
+            Part::Body,
+        ])
+        .ambiguous_boundary(
+            "a header's value may hold the semicolon that stands between two headers: no header but \
+             the timestamp, which must be listed, is trusted",
+        )
+        .event_type(Source::Header("X-Contentful-Topic"))
+        .stability(Stability::None)
+        .docs(
+            "https://www.contentful.com/developers/docs/webhooks/request-verification/",
+            Evidence::OfficialSdk,
+        )
+        .notes(&[
+            "Method, path, query, the listed headers and the body are signed; the host is not.",
+            "The window is 30 s. The SDK checks old times only, and none at all for 0.",
+            "A proxy that rewrites a listed header breaks the signature.",
+            "There is no event id, and the topic is signed only where it is listed.",
         ]);
 }

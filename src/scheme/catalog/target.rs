@@ -3,23 +3,17 @@
 //! It is the URL that the sender called, so behind a proxy it must come from configuration
 //! ([`RequestTarget`](crate::headers::RequestTarget)).
 
-use std::time::Duration;
-
 use super::DAY;
-#[cfg(feature = "keyed-hash")]
-use crate::scheme::Hash;
 use crate::scheme::{
-    Condition, Encoding, Evidence, HeaderList, IdSource, Mac, Part, Scheme, Shape, Slot, Source,
-    Stability, Transform, Unit,
+    Encoding, Evidence, HeaderList, IdSource, Mac, Part, Scheme, Shape, Slot, Source, Stability,
+    Transform, Unit,
 };
 
-const URL_THEN_BODY: &str = "the URL is the one that was registered, and a JSON body does not \
+pub(super) const URL_THEN_BODY: &str = "the URL is the one that was registered, and a JSON body does not \
     begin with what a URL ends with: give `verify` the registered URL and nothing that the request says of itself";
 
 const HOOK0: Slot = Slot::header("X-Hook0-Signature").list(b',');
 const HOOK0_HEADERS: Slot = HOOK0.prefix("h=");
-const CONTENTFUL_HEADERS: Slot = Slot::header("x-contentful-signed-headers").list(b',');
-const HUBSPOT_VERSION: Slot = Slot::header("X-HubSpot-Signature-Version");
 
 catalog! {
     /// Square.
@@ -50,7 +44,7 @@ catalog! {
         .ambiguous_boundary(URL_THEN_BODY)
         .id(IdSource::Json("/action/id"))
         .event_type(Source::Json("/action/type"))
-        .retry_horizon(Duration::from_secs(210))
+        .retry_horizon(std::time::Duration::from_secs(210))
         .docs(
             "https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks",
             Evidence::OfficialDocs,
@@ -90,87 +84,6 @@ catalog! {
             "The body is a list of up to 100 events. eventId is not guaranteed to be unique and \
              attemptNumber counts retries: choose a key per event.",
             "The official SDKs do not refuse times from the future.",
-        ]);
-
-    /// HubSpot, signature version 2: workflows and CRM cards.
-    #[cfg(feature = "keyed-hash")]
-    pub const HUBSPOT_V2: Scheme = Scheme::new("hubspot-v2", Mac::Hash(Hash::Sha256))
-        .provider_name("hubspot")
-        .signature(Slot::header("X-HubSpot-Signature"), Encoding::Hex)
-        .content(&[
-            Part::Require(Condition::Equals(HUBSPOT_VERSION, "v2")),
-            Part::Secret,
-            Part::Method,
-            Part::Url,
-            Part::Body,
-        ])
-        .ambiguous_boundary(URL_THEN_BODY)
-        .stability(Stability::None)
-        .docs(
-            "https://developers.hubspot.com/docs/guides/apps/authentication/validating-requests",
-            Evidence::OfficialSdk,
-        )
-        .notes(&[
-            "A plain SHA-256 with the secret in front, not an HMAC: what was signed can be extended \
-             without the secret. There is no timestamp. Use version 3 where HubSpot sends it.",
-        ]);
-
-    /// HubSpot, signature version 1: webhook subscriptions of older apps.
-    #[cfg(feature = "keyed-hash")]
-    pub const HUBSPOT_V1: Scheme = Scheme::new("hubspot-v1", Mac::Hash(Hash::Sha256))
-        .provider_name("hubspot")
-        .signature(Slot::header("X-HubSpot-Signature"), Encoding::Hex)
-        .content(&[
-            Part::Require(Condition::Equals(HUBSPOT_VERSION, "v1")),
-            Part::Secret,
-            Part::Body,
-        ])
-        .event_type(Source::Json("/0/subscriptionType"))
-        .stability(Stability::None)
-        .docs(
-            "https://developers.hubspot.com/docs/guides/apps/authentication/validating-requests",
-            Evidence::OfficialSdk,
-        )
-        .notes(&[
-            "A plain SHA-256 with the secret in front, not an HMAC: bytes can be added to a genuine body \
-             without the secret. There is no timestamp. Use version 3 where HubSpot sends it.",
-        ]);
-
-    /// Contentful, with request verification enabled.
-    #[cfg(feature = "form")]
-    pub const CONTENTFUL: Scheme = Scheme::new("contentful", Mac::HmacSha256)
-        .signature(Slot::header("x-contentful-signature"), Encoding::Hex)
-        .timestamp(Slot::header("x-contentful-timestamp"), Unit::Millis)
-        .tolerance(Duration::from_secs(30))
-        .content(&[
-            Part::Require(Condition::Listed(CONTENTFUL_HEADERS, "x-contentful-timestamp")),
-            Part::Method,
-            Part::Text("\n"),
-            Part::Of(Transform::EncodeUri, &[Part::PathAndQuery]),
-            Part::Text("\n"),
-            Part::HeaderList(HeaderList {
-                names: CONTENTFUL_HEADERS,
-                between: ";",
-                with_names: true,
-            }),
-            Part::Text("\n"),
-            Part::Body,
-        ])
-        .ambiguous_boundary(
-            "a header's value may hold the semicolon that stands between two headers: no header but \
-             the timestamp, which must be listed, is trusted",
-        )
-        .event_type(Source::Header("X-Contentful-Topic"))
-        .stability(Stability::None)
-        .docs(
-            "https://www.contentful.com/developers/docs/webhooks/request-verification/",
-            Evidence::OfficialSdk,
-        )
-        .notes(&[
-            "Method, path, query, the listed headers and the body are signed; the host is not.",
-            "The window is 30 s. The SDK checks old times only, and none at all for 0.",
-            "A proxy that rewrites a listed header breaks the signature.",
-            "There is no event id, and the topic is signed only where it is listed.",
         ]);
 
     /// Coinbase Developer Platform.

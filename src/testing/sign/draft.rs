@@ -1,5 +1,8 @@
 //! A request on its way to being signed: values are put where the scheme will read them.
 
+#[cfg(feature = "jwt")]
+mod token;
+
 use time::OffsetDateTime;
 
 use crate::{
@@ -31,6 +34,10 @@ pub(super) fn sign(
             signed: request.clone(),
         };
         draft.fill(parts, at)?;
+        #[cfg(feature = "jwt")]
+        if let Some(rules) = scheme.token_rules() {
+            return draft.finish_token(rules, parts, secret, at);
+        }
         draft.finish(parts, secret)
     });
     let mut outcome = attempts.next().unwrap_or(Err(SignError::Body));

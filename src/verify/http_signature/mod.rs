@@ -14,10 +14,7 @@ use time::OffsetDateTime;
 use crate::{
     content_digest::{self, DigestError},
     event::KeyError,
-    scheme::{
-        CONTENT_DIGEST, HttpSignature, KeySource, MAX_LABELS, SIGNATURE, SIGNATURE_INPUT, Scheme,
-        Unit,
-    },
+    scheme::{CONTENT_DIGEST, HttpSignature, MAX_LABELS, SIGNATURE, SIGNATURE_INPUT, Scheme, Unit},
     secrets::{Freshness, Key, Secrets},
 };
 
@@ -25,13 +22,14 @@ use self::{
     base::{Component, Target},
     fields::{Item, Member, Value},
 };
-use super::{Invalid, KeyNeeded, Malformed, Reader, Rejection, StaleDelivery, Verified, stamp};
+use super::{
+    Invalid, Malformed, Reader, Rejection, StaleDelivery, Verified,
+    ring::{self, Tried},
+    stamp,
+};
 
 /// The field's name in rejections.
 const DIGEST_FIELD: &str = "Content-Digest";
-
-/// Longest key id that is handed out for a look-up.
-const MAX_KEY_ID: usize = 255;
 
 pub(super) fn verify<'a>(
     reader: Reader<'a>,
@@ -202,32 +200,14 @@ fn matching_key<'s>(
     base: &str,
     now: OffsetDateTime,
 ) -> Result<(usize, &'s Key), Rejection> {
-    let (mut known, mut in_force, mut tried) = (false, false, false);
-    for (index, key) in secrets.ring().iter().enumerate() {
-        let chosen = match (label.keyid, key.id.as_deref()) {
-            (Some(named), Some(id)) => named == id,
-            _ => true,
-        };
-        known |= chosen;
-        if !key.in_force(now) {
-            continue;
-        }
-        in_force = true;
-        if chosen {
-            tried = true;
-            if key.mac.verifies(&[base.as_bytes()], label.signature) {
-                return Ok((index, key));
-            }
-        }
-    }
-    let fetched = matches!(secrets.scheme().key_source(), KeySource::ById(_));
-    let plain =
-        |id: &&str| id.len() <= MAX_KEY_ID && id.bytes().all(|byte| byte.is_ascii_graphic());
-    Err(match label.keyid.filter(plain) {
-        Some(id) if fetched && !known => KeyNeeded::Id(id.to_owned()).into(),
-        _ if tried => Invalid::Signature.into(),
-        _ if in_force => Invalid::UnknownKey.into(),
-        _ => Invalid::NoKeyInForce.into(),
+    let named = label.keyid.map(str::as_bytes);
+    ring::matching(secrets, named, now, SIGNATURE, |key| {
+        Ok(
+            match key.mac.verifies(&[base.as_bytes()], label.signature) {
+                true => Tried::Matched,
+                false => Tried::Unlike,
+            },
+        )
     })
 }
 
