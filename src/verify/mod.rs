@@ -6,6 +6,7 @@ mod composed;
 mod form;
 #[cfg(feature = "http-signatures")]
 mod http_signature;
+mod identity;
 #[cfg(feature = "jwt")]
 mod jwt;
 mod mac;
