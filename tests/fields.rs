@@ -189,7 +189,7 @@ fn several_items_name_no_event() {
 fn paymob_digits_move_only_where_the_row_says_so() {
     let given = json!({"obj": {
         "amount_cents": 100, "created_at": "2026-01-01T00:00:00.284816", "id": 2556706,
-        "integration_id": 6741, "is_refunded": true, "source_data": {"pan": "2346"},
+        "integration_id": 6741, "is_capture": true, "is_refunded": true, "source_data": {"pan": "2346"},
     }});
     let request = signed(&scheme::PAYMOB, given.to_string().as_bytes());
     let moved = |changes: &[(&str, Value)]| {

@@ -116,7 +116,11 @@ impl<'s> Drill<'s> {
 
     /// Where a request goes in truth: this server, with the query that was signed.
     fn url(&self, scheme: &Scheme, request: &Signed) -> String {
-        let query = request.url.find('?').map_or("", |at| &request.url[at..]);
+        let query = request
+            .url
+            .split_once('?')
+            .map(|(_, query)| format!("?{query}"));
+        let query = query.unwrap_or_default();
         let (address, name) = (self.server.address(), scheme.name());
         format!("http://{address}/hooks/{name}{query}")
     }
