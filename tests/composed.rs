@@ -203,7 +203,11 @@ fn say(
             Part::Url => said.push(request.url.clone().into()),
             Part::UrlBase => said.push(request.url.split('?').next()?.into()),
             Part::Path | Part::PathAndQuery => {
-                let path = request.url.splitn(4, '/').nth(3).unwrap_or_default();
+                let url = match part {
+                    Part::Path => request.url.split('?').next()?,
+                    _ => &request.url,
+                };
+                let path = url.splitn(4, '/').nth(3).unwrap_or_default();
                 said.push(path.into());
             }
             Part::Timestamp => {

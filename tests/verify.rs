@@ -526,3 +526,33 @@ fn a_target_that_holds_the_separator_is_refused() {
         assert_eq!(kind(b"{}", &bad, &secrets), malformed);
     }
 }
+
+/// Box may sign the body with slashes and all but ASCII escaped; that is one more way to be right
+/// and no way to change what is said.
+#[test]
+fn an_alternative_content_counts_only_where_its_conditions_are_met() {
+    let secrets = Secrets::new(&scheme::BOX, ["boxPrimaryKey0123456789"]).unwrap();
+    let sent = "{\"path\":\"a/\u{e9}\u{1f600}\"}".as_bytes();
+    let escaped = br#"{"path":"a\/\u00e9\ud83d\ude00"}"#;
+    let signer = Signer::new(&scheme::BOX, "boxPrimaryKey0123456789").at(NOW);
+    let signed = signer.sign(escaped).unwrap();
+    let accepts =
+        |body: &[u8], signed: &Signed| hookproof::verify(body, signed, &secrets, NOW).is_ok();
+    assert!(accepts(escaped, &signed) && accepts(sent, &signed));
+    assert!(!accepts(
+        "{\"path\":\"a/\u{e8}\u{1f600}\"}".as_bytes(),
+        &signed
+    ));
+    for header in ["Box-Signature-Version", "Box-Signature-Algorithm"] {
+        let mut other = signed.clone();
+        let mut headers = other.headers.iter_mut();
+        headers.find(|(name, _)| name == header).unwrap().1 = "2".into();
+        assert!(
+            !accepts(escaped, &other) && !accepts(sent, &other),
+            "{header}"
+        );
+    }
+    // What cannot be escaped, not being text, was not signed so; as it is, it may have been.
+    let bytes = b"\xff is no text";
+    assert!(accepts(bytes, &signer.sign(bytes).unwrap()));
+}

@@ -189,7 +189,7 @@ pub enum Encoding {
     Base64Url,
     /// Hexadecimal in lower case only, for providers whose other spellings must be refused.
     LowerHex,
-    /// The base64 of the hexadecimal text.
+    /// The base64 of the hexadecimal text, which is in lower case.
     HexInBase64,
     /// Base64 in either alphabet, which may be percent-encoded on top.
     PercentBase64,
@@ -380,7 +380,7 @@ impl Scheme {
     pub(crate) fn is_plain(&self) -> bool {
         let header = |slot: &Slot| slot.is_header() && slot.inner_pointer().is_none();
         let stamp = match &self.timestamp {
-            Some((Stamp::Slot(slot), _)) => header(slot) && self.earliest == 0,
+            Some((Stamp::Slot(slot), _)) => header(slot),
             _ => true,
         };
         stamp

@@ -121,7 +121,8 @@ pub enum Claim {
         /// When to ask again; never zero, at most the lease (or the wait that a failed attempt
         /// asked for).
         retry_after: Duration,
-        /// What is stored.
+        /// What is stored. While a claim of somebody's is not committed yet, a database shows what
+        /// was stored before; if that is nothing, the receipt says what is known, with a fence of 0.
         receipt: Receipt,
     },
     /// The same id with other content. The first record stands unchanged. Answer 202 and look.

@@ -22,7 +22,7 @@ mod lease;
 mod memory;
 mod receipt;
 mod row;
-#[cfg(feature = "rusqlite")]
+#[cfg(any(feature = "rusqlite", feature = "sqlx-postgres"))]
 pub mod sql;
 mod verdict;
 

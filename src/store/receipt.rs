@@ -9,7 +9,7 @@ use crate::{
     event::{EventKey, Fingerprint},
 };
 
-use super::{Claim, Claiming, Conflict, State};
+use super::{Claim, Claiming, Conflict, State, verdict::TOO_MANY_ATTEMPTS};
 
 /// A fencing token: grows by one with each won claim of an event, and is never used again for it,
 /// not even after its row was purged. It starts at the first receipt's microseconds since 1970.
@@ -141,7 +141,7 @@ impl Receipt {
                 state: State::Dead,
                 changed_at: now,
                 until: None,
-                result: b"too many attempts".to_vec(),
+                result: TOO_MANY_ATTEMPTS.to_vec(),
                 ..self.clone()
             }),
             State::InProgress | State::Failed | State::Received => Ruling::Take(Self {

@@ -9,6 +9,9 @@ use crate::clock::after;
 /// Longest result that is kept with a receipt, in bytes.
 pub const MAX_RESULT_BYTES: usize = 4096;
 
+/// What is kept of an event whose last allowed attempt failed.
+pub(crate) const TOO_MANY_ATTEMPTS: &[u8] = b"too many attempts";
+
 /// Where an event stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
@@ -110,7 +113,7 @@ impl Verdict {
             Verdict::Done(result) => (State::Processed, None, result),
             Verdict::Dead(reason) => (State::Dead, None, reason),
             Verdict::Retry { .. } if attempts >= max_attempts => {
-                (State::Dead, None, b"too many attempts".to_vec())
+                (State::Dead, None, TOO_MANY_ATTEMPTS.to_vec())
             }
             Verdict::Retry { after: wait } => (State::Failed, Some(after(now, wait)), Vec::new()),
         }

@@ -129,7 +129,9 @@ impl<'a> Reader<'a> {
                         _ => self.one(slot.name())?,
                     };
                     let text = slot.single(header).ok_or(Malformed::Timestamp)?;
-                    header_stamp = Some(stamp::parse(text, unit).ok_or(Malformed::Timestamp)?);
+                    let at = stamp::parse(text, unit)
+                        .and_then(|at| stamp::not_before(at, self.scheme.earliest));
+                    header_stamp = Some(at.ok_or(Malformed::Timestamp)?);
                     text
                 }
                 // Schemes with other parts are put together elsewhere.

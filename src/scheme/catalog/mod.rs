@@ -29,11 +29,13 @@ mod body_cd;
 mod body_eg;
 mod body_hl;
 mod body_mo;
+mod body_odd;
 mod body_pr;
 mod body_st;
 mod body_ux;
 #[cfg(feature = "rsa")]
 mod certificates;
+mod derived;
 #[cfg(feature = "json")]
 mod fields;
 #[cfg(feature = "form")]
@@ -50,6 +52,10 @@ mod jwt_ecdsa;
 mod jwt_ed25519;
 #[cfg(all(feature = "jwt", feature = "rsa"))]
 mod jwt_rsa;
+#[cfg(feature = "keyed-hash")]
+mod keyed_hash;
+#[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
+mod keyed_hash_fields;
 #[cfg(feature = "ecdsa")]
 mod public_ecdsa;
 #[cfg(feature = "ed25519")]
@@ -61,6 +67,8 @@ mod shared;
 mod sorted;
 mod stamped_a_k;
 mod stamped_l_z;
+mod stamped_last;
+mod stamped_odd;
 mod standard;
 mod standard_named;
 mod target;
@@ -78,11 +86,13 @@ pub use body_cd::*;
 pub use body_eg::*;
 pub use body_hl::*;
 pub use body_mo::*;
+pub use body_odd::*;
 pub use body_pr::*;
 pub use body_st::*;
 pub use body_ux::*;
 #[cfg(feature = "rsa")]
 pub use certificates::*;
+pub use derived::*;
 #[cfg(feature = "json")]
 pub use fields::*;
 #[cfg(feature = "form")]
@@ -99,6 +109,10 @@ pub use jwt_ecdsa::*;
 pub use jwt_ed25519::*;
 #[cfg(all(feature = "jwt", feature = "rsa"))]
 pub use jwt_rsa::*;
+#[cfg(feature = "keyed-hash")]
+pub use keyed_hash::*;
+#[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
+pub use keyed_hash_fields::*;
 #[cfg(feature = "ecdsa")]
 pub use public_ecdsa::*;
 #[cfg(feature = "ed25519")]
@@ -110,6 +124,8 @@ pub use shared::*;
 pub use sorted::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
+pub use stamped_last::*;
+pub use stamped_odd::*;
 pub use standard::*;
 pub use standard_named::*;
 pub use target::*;
@@ -132,6 +148,8 @@ const FILES: &[&[&Scheme]] = &[
     body_pr::ROWS,
     body_st::ROWS,
     body_ux::ROWS,
+    body_odd::ROWS,
+    derived::ROWS,
     token::ROWS,
     basic::ROWS,
     token_elsewhere::ROWS,
@@ -144,6 +162,8 @@ const FILES: &[&[&Scheme]] = &[
     standard_named::ROWS,
     stamped_a_k::ROWS,
     stamped_l_z::ROWS,
+    stamped_last::ROWS,
+    stamped_odd::ROWS,
     shared::ROWS,
     target::ROWS,
     #[cfg(feature = "keyed-hash")]
@@ -152,6 +172,10 @@ const FILES: &[&[&Scheme]] = &[
     sorted::ROWS,
     #[cfg(feature = "rsa")]
     certificates::ROWS,
+    #[cfg(feature = "keyed-hash")]
+    keyed_hash::ROWS,
+    #[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
+    keyed_hash_fields::ROWS,
     #[cfg(feature = "http-signatures")]
     http_signatures::ROWS,
     #[cfg(feature = "jwt")]

@@ -5,8 +5,16 @@
 //! as constants, so that they can be read and reviewed as they run.
 
 mod found;
+#[cfg(feature = "sqlx-postgres")]
+mod postgres;
+#[cfg(feature = "sqlx-postgres")]
+mod server;
+#[cfg(feature = "rusqlite")]
 mod sqlite;
 mod tx;
 
+#[cfg(feature = "sqlx-postgres")]
+pub use postgres::{PostgresStore, PostgresStoreBuilder};
+#[cfg(feature = "rusqlite")]
 pub use sqlite::{ImmediateTx, SqliteStore, SqliteStoreBuilder, Synchronous};
 pub use tx::{TxClaim, TxLease, TxSettleError};

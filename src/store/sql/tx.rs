@@ -1,6 +1,8 @@
 //! A claim made in the caller's own transaction has types of its own.
 
-use std::{ops::Deref, sync::Arc};
+use std::ops::Deref;
+#[cfg(feature = "rusqlite")]
+use std::sync::Arc;
 
 use crate::store::{Claim, Conflict, Lease, Receipt, SettleFault, StoreError};
 
@@ -44,8 +46,22 @@ impl TxClaim {
 }
 
 /// Which transaction a lease was made in.
-#[derive(Debug, Clone, Default)]
-pub(super) struct TxMark(Arc<()>);
+#[derive(Debug, Clone)]
+pub(super) enum TxMark {
+    /// A value of its own in this process.
+    #[cfg(feature = "rusqlite")]
+    Here(Arc<()>),
+    /// The server's number for it, which is never given to another.
+    #[cfg(feature = "sqlx-postgres")]
+    Number(i64),
+}
+
+impl TxMark {
+    #[cfg(feature = "rusqlite")]
+    pub(super) fn here() -> Self {
+        Self::Here(Arc::default())
+    }
+}
 
 /// The right to act on one event inside one transaction. It reads like a [`Lease`], but can only
 /// be settled in the transaction that made it, so that its effects and its receipt are committed
@@ -72,8 +88,23 @@ impl Deref for TxLease {
 }
 
 impl TxLease {
+    #[cfg(feature = "rusqlite")]
     pub(super) fn is_of(&self, mark: &TxMark) -> bool {
-        Arc::ptr_eq(&self.mark.0, &mark.0)
+        match (&self.mark, mark) {
+            (TxMark::Here(made), TxMark::Here(now)) => Arc::ptr_eq(made, now),
+            #[cfg(feature = "sqlx-postgres")]
+            _ => false,
+        }
+    }
+
+    /// The server's number for the transaction; nothing for a lease of an engine without numbers.
+    #[cfg(feature = "sqlx-postgres")]
+    pub(super) const fn number(&self) -> Option<i64> {
+        match self.mark {
+            TxMark::Number(number) => Some(number),
+            #[cfg(feature = "rusqlite")]
+            TxMark::Here(_) => None,
+        }
     }
 
     pub(super) fn settled(self) {

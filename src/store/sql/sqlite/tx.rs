@@ -45,7 +45,7 @@ impl<'c> ImmediateTx<'c> {
     /// [`StoreErrorKind::Busy`] when that is over.
     pub fn begin(connection: &'c mut Connection) -> Result<Self, StoreError> {
         let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mark = TxMark::default();
+        let mark = TxMark::here();
         Ok(Self { tx, mark })
     }
 
@@ -64,7 +64,7 @@ impl<'c> ImmediateTx<'c> {
             return Err(StoreError::new(StoreErrorKind::Misuse));
         }
         tx.execute(sql::LOCK, [])?;
-        let mark = TxMark::default();
+        let mark = TxMark::here();
         Ok(Self { tx, mark })
     }
 

@@ -1,0 +1,123 @@
+//! The statements on one connection: values in, rows out, nothing in between.
+
+use sqlx::{PgConnection, Row, postgres::PgRow};
+
+use crate::{
+    clock::micros_after,
+    event::EventKey,
+    store::{
+        Receipt, StoreError, StoredRow,
+        sql::{
+            found::Found,
+            server::{Ask, Attempt, Change, Changed, Look, Session},
+        },
+        verdict::TOO_MANY_ATTEMPTS,
+    },
+};
+
+use super::statements as sql;
+
+impl Session for PgConnection {
+    async fn find(&mut self, key: &EventKey, now: Option<i64>) -> Result<Look, StoreError> {
+        let row = sqlx::query(sql::FIND)
+            .bind(hex::encode(key.digest()))
+            .bind(now)
+            .fetch_one(&mut *self)
+            .await?;
+        Ok(Look {
+            now: row.try_get(0)?,
+            begun: row.try_get(1)?,
+            stored: stored(&row, 2, key)?,
+        })
+    }
+
+    async fn claim(&mut self, ask: &Ask<'_>) -> Result<Attempt, StoreError> {
+        let claiming = ask.claiming;
+        let key = &claiming.key;
+        let row = sqlx::query(sql::CLAIM)
+            .bind(hex::encode(key.digest()))
+            .bind(key.tenant())
+            .bind(key.provider())
+            .bind(key.id())
+            .bind(claiming.fingerprint.as_bytes().as_slice())
+            .bind(ask.now)
+            .bind(micros_after(0, claiming.lease))
+            .bind(micros_after(0, claiming.retention))
+            .bind(i64::from(claiming.max_attempts))
+            .bind(TOO_MANY_ATTEMPTS)
+            .bind(ask.begun)
+            .fetch_one(&mut *self)
+            .await?;
+        let Some(free) = row.try_get::<Option<bool>, _>(0)? else {
+            return Ok(Attempt::NoTransaction);
+        };
+        Ok(match stored(&row, 2, key)? {
+            Some(receipt) => Attempt::Wrote(receipt, row.try_get(1)?),
+            None if free => Attempt::Refused,
+            None => Attempt::Held,
+        })
+    }
+
+    async fn change(&mut self, change: &Change<'_>) -> Result<Changed, StoreError> {
+        let row = sqlx::query(sql::CHANGE)
+            .bind(hex::encode(change.key.digest()))
+            .bind(change.fence)
+            .bind(change.state.code())
+            .bind(change.wait)
+            .bind((!change.result.is_empty()).then_some(&*change.result))
+            .bind(change.now)
+            .bind(change.transaction)
+            .fetch_one(&mut *self)
+            .await?;
+        Ok(Changed {
+            here: row.try_get(0)?,
+            written: stored(&row, 1, change.key)?,
+        })
+    }
+
+    async fn forget(&mut self, key: &EventKey) -> Result<Option<Receipt>, StoreError> {
+        let row = sqlx::query(sql::FORGET)
+            .bind(hex::encode(key.digest()))
+            .fetch_optional(&mut *self)
+            .await?;
+        match row {
+            Some(row) => stored(&row, 1, key),
+            None => Ok(None),
+        }
+    }
+
+    async fn purge(&mut self, now: Option<i64>, at_most: i64) -> Result<i64, StoreError> {
+        let row = sqlx::query(sql::PURGE)
+            .bind(now)
+            .bind(at_most)
+            .fetch_one(&mut *self)
+            .await?;
+        Ok(row.try_get(0)?)
+    }
+}
+
+/// The receipt in the columns from `at` on, in the order of the statements; nothing if they are
+/// all null.
+fn stored(row: &PgRow, at: usize, key: &EventKey) -> Result<Option<Receipt>, StoreError> {
+    let column = |number: usize| at.saturating_add(number);
+    let Some(tenant) = row.try_get::<Option<String>, _>(column(0))? else {
+        return Ok(None);
+    };
+    let found = Found {
+        tenant,
+        provider: row.try_get(column(1))?,
+        event_id: row.try_get(column(2))?,
+        row: StoredRow {
+            fingerprint: row.try_get(column(3))?,
+            state: row.try_get(column(4))?,
+            attempts: row.try_get(column(5))?,
+            fence: row.try_get(column(6))?,
+            until: row.try_get(column(7))?,
+            received_at: row.try_get(column(8))?,
+            changed_at: row.try_get(column(9))?,
+            expires_at: row.try_get(column(10))?,
+            result: row.try_get(column(11))?,
+        },
+    };
+    found.receipt_of(key).map(Some)
+}

@@ -1,0 +1,135 @@
+//! Receipts in PostgreSQL, through `sqlx`.
+
+mod contract;
+mod driver;
+mod migrate;
+mod schema;
+mod statements;
+mod tx;
+
+use std::{fmt, sync::Arc};
+
+use sqlx::PgPool;
+
+use crate::{
+    clock::Clock,
+    store::{OnAbandoned, Stderr},
+};
+
+use super::server::Verbs;
+
+/// Receipts in PostgreSQL 12 or newer, for any number of processes on any number of hosts, on the
+/// pool that you have.
+///
+/// **Statements.** Each is a transaction of its own, so a call that is cancelled leaves nothing
+/// open on a pooled connection; at worst the event stays claimed until its lease is over. A claim
+/// looks first, and only what may be claimed is written: a duplicate costs one read, takes no row
+/// lock and adds nothing to the write-ahead log. A new event costs two round trips. The statements
+/// decide rightly under every isolation level that your sessions may have as their default.
+///
+/// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
+///
+/// **Durability** is the session's: with `synchronous_commit = off`, or a standby that lags when it
+/// is promoted, the last receipts may be forgotten, and their events act again.
+///
+/// **Your own transaction** makes the receipt and your rows one commit:
+/// [`claim_in`](PostgresStore::claim_in).
+///
+/// **Dropped leases** are reported; the event is claimable again by the lease's end.
+///
+/// **Places.** Tables and sequence are named without a schema, so the connections' search path
+/// decides where they are. Row locks and advisory locks last no longer than a transaction, so a
+/// pooler may hand out connections by transaction; if it cannot keep prepared statements, set
+/// `statement_cache_capacity(0)` in the pool's options.
+///
+/// **Versions.** The pool's type is that of the sqlx in your own dependencies, 0.8 or 0.9: both
+/// must be one and the same (`cargo tree -i sqlx`). Runtime and TLS are chosen there.
+///
+/// ```no_run
+/// # async fn run(claiming: hookproof::Claiming) -> Result<(), Box<dyn std::error::Error>> {
+/// use hookproof::{Claim, IdempotencyStore, PostgresStore, Verdict};
+///
+/// let pool = sqlx::PgPool::connect("postgres://localhost/shop").await?;
+/// let store = PostgresStore::new(pool);
+/// store.migrate().await?;
+/// if let Claim::New(lease) = store.claim(claiming).await? {
+///     store.settle(lease, Verdict::done("created invoice 123")).await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct PostgresStore {
+    pool: PgPool,
+    verbs: Verbs,
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
+}
+
+impl PostgresStore {
+    /// The schema, as [`migrate`](PostgresStore::migrate) creates it where it is missing: for those
+    /// who run their own migrations, one at a time. It may be run again and again.
+    ///
+    /// Times are microseconds since 1970; `to_timestamp(changed_at / 1e6)` shows them as dates.
+    pub const SCHEMA: &'static str = schema::SCHEMA;
+
+    /// A store on this pool, by the server's clock. Nothing is asked of the server yet; the schema
+    /// must be there before the first claim ([`migrate`](PostgresStore::migrate)).
+    pub fn new(pool: PgPool) -> Self {
+        Self::builder(pool).build()
+    }
+
+    /// To choose report or clock.
+    pub fn builder(pool: PgPool) -> PostgresStoreBuilder {
+        PostgresStoreBuilder {
+            pool,
+            clock: None,
+            on_abandoned: Arc::new(Stderr),
+        }
+    }
+}
+
+/// Builds a [`PostgresStore`].
+pub struct PostgresStoreBuilder {
+    pool: PgPool,
+    clock: Option<Arc<dyn Clock>>,
+    on_abandoned: Arc<dyn OnAbandoned>,
+}
+
+impl fmt::Debug for PostgresStoreBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStoreBuilder")
+            .finish_non_exhaustive()
+    }
+}
+
+impl PostgresStoreBuilder {
+    /// A clock instead of the server's, for tests: in service, processes would have to agree on
+    /// the time. It is asked once for each statement.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Who is told of a lease dropped unsettled; standard error if not set.
+    #[must_use]
+    pub fn on_abandoned(mut self, report: impl OnAbandoned + 'static) -> Self {
+        self.on_abandoned = Arc::new(report);
+        self
+    }
+
+    /// The store.
+    pub fn build(self) -> PostgresStore {
+        PostgresStore {
+            pool: self.pool,
+            verbs: Verbs {
+                clock: self.clock,
+                on_abandoned: self.on_abandoned,
+            },
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Every statement that PostgreSQL runs, as it runs.
+//!
+//! Each is a transaction of its own on the pool, so that a call that is cancelled leaves nothing
+//! open. Times are microseconds since 1970 by the server's clock, read when they are needed:
+//! `now()` would lag behind by the age of the caller's transaction. `lease_until - changed_at` is
+//! the full length of a lease or wait, which is what a clock that was set back is judged by.
+//!
+//! A key has two advisory locks, from the two halves of its digest, each held until the
+//! transaction ends:
+//!
+//! - **Holder**, taken by a claim that found the event claimable, and only if it is free. Whoever
+//!   finds it taken knows that somebody is at it and need not wait for the row, which may belong to
+//!   a transaction that lasts.
+//! - **Presence**, shared by such claims and exclusive for what deletes the row. So no row goes
+//!   between a claim's look at the highest deleted fence and its insert, and no fence comes twice.
+//!   A claim may wait for it, but only for a purge's or an operator's one statement.
+//!
+//! `WITH … AS MATERIALIZED` and the conditions that look idle keep that order: a part is computed
+//! when the row that it depends on is asked for.
+
+macro_rules! now {
+    ($given:literal) => {
+        concat!(
+            "coalesce(",
+            $given,
+            "::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"
+        )
+    };
+}
+
+/// When the transaction began: the same for all statements of one, and for no two of different
+/// ones on one connection.
+macro_rules! begun {
+    () => {
+        "(extract(epoch FROM transaction_timestamp()) * 1000000)::bigint"
+    };
+}
+
+macro_rules! columns {
+    () => {
+        "r.tenant, r.provider, r.event_id, r.body_hash, r.state::bigint AS state, r.attempts, \
+         r.fence, r.lease_until, r.received_at, r.changed_at, r.expires_at, r.result"
+    };
+}
+
+/// The last microsecond of the year 9999.
+macro_rules! last {
+    () => {
+        "253402300799999999"
+    };
+}
+
+/// Keeps the locks of one schema's receipts apart from those of another's in the same database.
+macro_rules! salted {
+    ($number:literal) => {
+        concat!("(", $number, " # 'webhook_receipt'::regclass::oid::bigint)")
+    };
+}
+
+macro_rules! holder {
+    () => {
+        salted!("('x' || left($1::text, 16))::bit(64)::bigint")
+    };
+}
+
+macro_rules! presence {
+    () => {
+        salted!("('x' || right($1::text, 16))::bit(64)::bigint")
+    };
+    (of key) => {
+        salted!("('x' || right(replace(key::text, '-', ''), 16))::bit(64)::bigint")
+    };
+}
+
+/// Takes its turn at the highest deleted fence, and raises it to `top`.
+macro_rules! remember {
+    () => {
+        "(SELECT setval('webhook_receipt_fence', greatest(turn.top, f.last_value)) \
+           FROM webhook_receipt_fence f WHERE turn.taken IS NOT NULL)"
+    };
+}
+
+macro_rules! turn {
+    () => {
+        concat!(
+            "pg_advisory_xact_lock(",
+            salted!("6148914691236517205"),
+            ")::text AS taken"
+        )
+    };
+}
+
+/// Takes no lock on a row and writes nothing. Always one row: the time, when the transaction began,
+/// and what is stored.
+///
+/// 1 key, 2 now.
+pub(super) const FIND: &str = concat!(
+    "WITH t AS MATERIALIZED (SELECT ",
+    now!("$2"),
+    " AS now, ",
+    begun!(),
+    " AS begun) SELECT t.now, t.begun, ",
+    columns!(),
+    " FROM t LEFT JOIN webhook_receipt r ON r.key = $1::text::uuid"
+);
+
+/// Inserts, or takes over what may be claimed, or buries what had its last attempt, or writes
+/// nothing: `Receipt::first` and `Receipt::ruling`. The tests hold the two against each other.
+///
+/// Always one row: whether the holder's lock was free (nothing if the transaction is not the one
+/// that began at 11), and what was written, with the number of the transaction.
+///
+/// 1 key, 2 tenant, 3 provider, 4 event id, 5 fingerprint, 6 now, 7 lease, 8 retention, 9 most
+/// attempts, 10 reason of a burial, 11 when the caller's transaction began.
+pub(super) const CLAIM: &str = concat!(
+    "WITH own AS MATERIALIZED (SELECT CASE WHEN coalesce($11::bigint = ",
+    begun!(),
+    ", TRUE) THEN pg_try_advisory_xact_lock(",
+    holder!(),
+    ") END AS free), \
+     present AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(",
+    presence!(),
+    ")::text AS taken FROM own WHERE own.free), \
+     t AS MATERIALIZED (SELECT ",
+    now!("$6"),
+    " AS now, (SELECT least(f.last_value, 9223372036854775806) + 1 FROM webhook_receipt_fence f \
+           WHERE present.taken IS NOT NULL) AS fence \
+        FROM present WHERE present.taken IS NOT NULL), \
+     won AS (INSERT INTO webhook_receipt AS r (key, tenant, provider, event_id, body_hash, state, \
+           attempts, fence, lease_until, received_at, changed_at, expires_at, result) \
+        SELECT $1::text::uuid, $2, $3, $4, $5, 1, 1, greatest(t.now, t.fence), \
+           least(t.now + $7::bigint, ",
+    last!(),
+    "), t.now, t.now, least(t.now + $8::bigint, ",
+    last!(),
+    "), NULL FROM t \
+        ON CONFLICT (key) DO UPDATE SET changed_at = excluded.changed_at, \
+           (state, attempts, fence, lease_until, result) = (SELECT CASE WHEN over THEN 4 ELSE 1 END, \
+              CASE WHEN over THEN r.attempts ELSE least(r.attempts, 4294967294) + 1 END, \
+              CASE WHEN over THEN r.fence ELSE least(r.fence, 9223372036854775806) + 1 END, \
+              CASE WHEN over THEN NULL ELSE excluded.lease_until END, \
+              CASE WHEN over THEN $10::bytea END \
+              FROM (SELECT r.state = 1 AND r.attempts >= $9::bigint AS over) AS last_attempt) \
+        WHERE r.tenant = excluded.tenant AND r.provider = excluded.provider \
+           AND r.event_id = excluded.event_id AND r.body_hash = excluded.body_hash \
+           AND (r.state = 0 OR (r.state IN (1, 3) AND coalesce(\
+              r.lease_until <= excluded.changed_at OR r.lease_until - excluded.changed_at \
+                 > 2 * (r.lease_until - r.changed_at), TRUE))) \
+        RETURNING txid_current() AS tx, ",
+    columns!(),
+    ") SELECT own.free, r.* FROM own LEFT JOIN won r ON TRUE"
+);
+
+/// Settles, renews, releases: what only the holder of the last fence may write.
+///
+/// Always one row: whether the transaction is the one numbered 7, and what was written.
+///
+/// 1 key, 2 fence, 3 state, 4 wait, 5 result, 6 now, 7 transaction.
+pub(super) const CHANGE: &str = concat!(
+    "WITH t AS MATERIALIZED (SELECT ",
+    now!("$6"),
+    " AS now, coalesce($7::bigint = coalesce(txid_current_if_assigned(), 0), TRUE) AS here), \
+     changed AS (UPDATE webhook_receipt r SET state = $3::bigint, lease_until = CASE \
+           WHEN $4::bigint IS NOT NULL THEN least(t.now + $4::bigint, ",
+    last!(),
+    ") END, result = $5::bytea, changed_at = t.now FROM t \
+        WHERE t.here AND r.key = $1::text::uuid AND r.state = 1 AND r.fence = $2::bigint \
+        RETURNING ",
+    columns!(),
+    ") SELECT t.here, r.* FROM t LEFT JOIN changed r ON TRUE"
+);
+
+/// Waits for claims under way of an event that has a row. 1 key.
+pub(super) const FORGET: &str = concat!(
+    "WITH alone AS MATERIALIZED (SELECT pg_advisory_xact_lock(",
+    presence!(),
+    ")::text AS taken FROM webhook_receipt r WHERE r.key = $1::text::uuid), \
+     gone AS (DELETE FROM webhook_receipt r USING alone \
+        WHERE r.key = $1::text::uuid AND alone.taken IS NOT NULL RETURNING ",
+    columns!(),
+    "), \
+     turn AS MATERIALIZED (SELECT gone.fence AS top, ",
+    turn!(),
+    " FROM gone) \
+     SELECT ",
+    remember!(),
+    ", r.* FROM gone r, turn"
+);
+
+/// Oldest first, never one whose lease is running, and none that somebody is at. Returns how many.
+///
+/// 1 now, 2 at most.
+pub(super) const PURGE: &str = concat!(
+    "WITH t AS MATERIALIZED (SELECT ",
+    now!("$1"),
+    " AS now), \
+     old AS MATERIALIZED (SELECT r.key FROM webhook_receipt r \
+        WHERE r.expires_at <= (SELECT now FROM t) AND NOT (r.state = 1 \
+           AND coalesce(r.lease_until > (SELECT now FROM t) AND r.lease_until - (SELECT now FROM t) \
+              <= 2 * (r.lease_until - r.changed_at), FALSE)) \
+        ORDER BY r.expires_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED), \
+     alone AS MATERIALIZED (SELECT key FROM old WHERE pg_try_advisory_xact_lock(",
+    presence!(of key),
+    ")), \
+     gone AS (DELETE FROM webhook_receipt WHERE key = ANY (ARRAY(SELECT key FROM alone)) \
+        RETURNING fence), \
+     total AS MATERIALIZED (SELECT count(*) AS rows, max(fence) AS top FROM gone), \
+     turn AS MATERIALIZED (SELECT total.top, ",
+    turn!(),
+    " FROM total WHERE total.top > 0) \
+     SELECT total.rows, ",
+    remember!(),
+    " FROM total LEFT JOIN turn ON TRUE"
+);

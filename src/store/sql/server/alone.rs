@@ -1,0 +1,57 @@
+//! Statements that are transactions of their own.
+
+use crate::{
+    event::EventKey,
+    store::{Receipt, StoreError, StoreErrorKind},
+};
+
+use super::{Ask, Attempt, Change, Changed, Look, Session};
+
+/// How often a statement is run that the server calls off for an isolation level that is stricter
+/// than it needs. Each time somebody else has got on, so this many are never needed in practice.
+const TRIES: usize = 50;
+
+/// A session of a pool, whose default isolation level may be anything. A statement that was called
+/// off has written nothing, and sees what is there when it is run again.
+#[derive(Debug)]
+pub(in crate::store::sql) struct Alone<'c, S>(pub(in crate::store::sql) &'c mut S);
+
+macro_rules! again {
+    ($call:expr) => {{
+        let mut left = TRIES;
+        loop {
+            left = left.saturating_sub(1);
+            match $call.await {
+                Err(error) if error.kind() == StoreErrorKind::Serialization => {
+                    if left == 0 {
+                        // There is no transaction of the caller's to run again.
+                        return Err(StoreError::with_source(StoreErrorKind::Busy, error));
+                    }
+                }
+                done => return done,
+            }
+        }
+    }};
+}
+
+impl<S: Session> Session for Alone<'_, S> {
+    async fn find(&mut self, key: &EventKey, now: Option<i64>) -> Result<Look, StoreError> {
+        again!(self.0.find(key, now))
+    }
+
+    async fn claim(&mut self, ask: &Ask<'_>) -> Result<Attempt, StoreError> {
+        again!(self.0.claim(ask))
+    }
+
+    async fn change(&mut self, change: &Change<'_>) -> Result<Changed, StoreError> {
+        again!(self.0.change(change))
+    }
+
+    async fn forget(&mut self, key: &EventKey) -> Result<Option<Receipt>, StoreError> {
+        again!(self.0.forget(key))
+    }
+
+    async fn purge(&mut self, now: Option<i64>, at_most: i64) -> Result<i64, StoreError> {
+        again!(self.0.purge(now, at_most))
+    }
+}

@@ -1,0 +1,84 @@
+//! The errors of `sqlx`, told apart by their codes.
+
+use sqlx::Error;
+
+use crate::store::{StoreError, StoreErrorKind};
+
+impl From<Error> for StoreError {
+    /// Keeps the error as its source.
+    fn from(error: Error) -> Self {
+        StoreError::with_source(kind(&error), error)
+    }
+}
+
+fn kind(error: &Error) -> StoreErrorKind {
+    match error {
+        Error::Database(error) => error
+            .code()
+            .map_or(StoreErrorKind::Unavailable, |code| by_sqlstate(&code)),
+        Error::RowNotFound
+        | Error::TypeNotFound { .. }
+        | Error::ColumnIndexOutOfBounds { .. }
+        | Error::ColumnNotFound(_)
+        | Error::ColumnDecode { .. }
+        | Error::Decode(_) => StoreErrorKind::Corrupt,
+        _ => StoreErrorKind::Unavailable,
+    }
+}
+
+/// SQLSTATE is the standard's, with the same classes in every server.
+fn by_sqlstate(code: &str) -> StoreErrorKind {
+    match code {
+        // serialization_failure, deadlock_detected: the server has chosen who goes on.
+        "40001" | "40P01" => StoreErrorKind::Serialization,
+        // lock_not_available: the session's own lock_timeout is over.
+        "55P03" => StoreErrorKind::Busy,
+        // in_failed_sql_transaction: an earlier error has ended the caller's transaction.
+        "25P02" => StoreErrorKind::Misuse,
+        // Data that does not fit, broken constraints, damaged pages.
+        _ if code.starts_with("22") || code.starts_with("23") || code.starts_with("XX0") => {
+            StoreErrorKind::Corrupt
+        }
+        // The statements are constants, so what cannot be run is a database without the schema, or
+        // a user without the right to it.
+        _ if code.starts_with("42") => StoreErrorKind::Misuse,
+        _ => StoreErrorKind::Unavailable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_codes() {
+        let kinds = [
+            ("40001", StoreErrorKind::Serialization),
+            ("40P01", StoreErrorKind::Serialization),
+            ("55P03", StoreErrorKind::Busy),
+            ("25P02", StoreErrorKind::Misuse),
+            ("42P01", StoreErrorKind::Misuse),
+            ("42501", StoreErrorKind::Misuse),
+            ("23514", StoreErrorKind::Corrupt),
+            ("22003", StoreErrorKind::Corrupt),
+            ("XX001", StoreErrorKind::Corrupt),
+            // A standby, a shutdown, too many connections, a statement that took too long.
+            ("25006", StoreErrorKind::Unavailable),
+            ("57P01", StoreErrorKind::Unavailable),
+            ("53300", StoreErrorKind::Unavailable),
+            ("57014", StoreErrorKind::Unavailable),
+        ];
+        for (code, expected) in kinds {
+            assert_eq!(by_sqlstate(code), expected, "code {code}");
+        }
+    }
+
+    #[test]
+    fn a_driver_without_an_answer_is_unavailable() {
+        let error = StoreError::from(Error::PoolTimedOut);
+        assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+        assert!(std::error::Error::source(&error).is_some());
+        let error = StoreError::from(Error::ColumnNotFound("fence".into()));
+        assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+    }
+}

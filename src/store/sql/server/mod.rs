@@ -1,0 +1,107 @@
+//! What stores on a database server share: the flow of each verb, and how errors are told apart.
+//!
+//! A driver supplies a [`Session`]: one connection, on which each method is one statement. The flow
+//! around them is here, once: on a pool each statement is a transaction of its own ([`Alone`]); in
+//! the caller's transaction the same flow runs on the caller's connection as it is.
+
+mod alone;
+mod error;
+mod verbs;
+
+use std::future::Future;
+
+use crate::{
+    event::EventKey,
+    store::{Claiming, Receipt, State, StoreError},
+};
+
+pub(super) use alone::Alone;
+pub(super) use verbs::{Ended, Verbs};
+
+/// One connection. Times are microseconds since 1970; where one is given it stands for the
+/// server's own, which only tests ask for.
+pub(super) trait Session: Send {
+    /// What is stored, and the time. Takes no lock and writes nothing.
+    fn find(
+        &mut self,
+        key: &EventKey,
+        now: Option<i64>,
+    ) -> impl Future<Output = Result<Look, StoreError>> + Send;
+
+    /// Inserts, takes over, or buries, or writes nothing; never waits for another's claim.
+    fn claim(&mut self, ask: &Ask<'_>) -> impl Future<Output = Result<Attempt, StoreError>> + Send;
+
+    /// Writes what only the holder of the last fence may write.
+    fn change(
+        &mut self,
+        change: &Change<'_>,
+    ) -> impl Future<Output = Result<Changed, StoreError>> + Send;
+
+    /// Deletes the row, and remembers its fence.
+    fn forget(
+        &mut self,
+        key: &EventKey,
+    ) -> impl Future<Output = Result<Option<Receipt>, StoreError>> + Send;
+
+    /// Deletes some rows, and remembers the highest fence. Returns how many.
+    fn purge(
+        &mut self,
+        now: Option<i64>,
+        at_most: i64,
+    ) -> impl Future<Output = Result<i64, StoreError>> + Send;
+}
+
+/// What is stored of an event.
+#[derive(Debug)]
+pub(super) struct Look {
+    /// The time, by the clock that judges.
+    pub(super) now: i64,
+    /// When the transaction began, by the server's clock: tells one from the next.
+    pub(super) begun: i64,
+    pub(super) stored: Option<Receipt>,
+}
+
+/// What is asked of the claiming statement.
+#[derive(Debug)]
+pub(super) struct Ask<'c> {
+    pub(super) claiming: &'c Claiming,
+    pub(super) now: Option<i64>,
+    /// When the caller's transaction began; nothing on a pool.
+    pub(super) begun: Option<i64>,
+}
+
+/// What the claiming statement did.
+#[derive(Debug)]
+pub(super) enum Attempt {
+    /// Wrote this, in the transaction with this number. It is won, or its last attempt is over.
+    Wrote(Receipt, i64),
+    /// Nothing: the row is not to be claimed, or not any more.
+    Refused,
+    /// Nothing: somebody else is claiming the event, perhaps in a transaction that lasts.
+    Held,
+    /// Nothing: this is not the transaction that was looked in, so there is none that lasts.
+    NoTransaction,
+}
+
+/// What the holder of a lease has to write.
+#[derive(Debug)]
+pub(super) struct Change<'c> {
+    pub(super) key: &'c EventKey,
+    pub(super) fence: i64,
+    pub(super) state: State,
+    /// Until when, from now, in microseconds.
+    pub(super) wait: Option<i64>,
+    pub(super) result: Vec<u8>,
+    pub(super) now: Option<i64>,
+    /// The transaction that the claim was made in; nothing on a pool.
+    pub(super) transaction: Option<i64>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Changed {
+    /// Whether it was tried in the transaction that it belongs to.
+    pub(super) here: bool,
+    /// What is stored now; nothing if the fence no longer stood.
+    pub(super) written: Option<Receipt>,
+}

@@ -1,0 +1,221 @@
+//! The flow of each verb over the statements of a session.
+
+use std::{sync::Arc, time::Duration};
+
+use time::OffsetDateTime;
+
+use crate::{
+    clock::{Clock, from_micros, micros, micros_after},
+    event::EventKey,
+    store::{
+        Claim, Claiming, Fence, Lease, OnAbandoned, Receipt, Ruling, State, StoreError,
+        StoreErrorKind, Verdict,
+    },
+};
+
+use super::{Ask, Attempt, Change, Changed, Session};
+
+/// How often a claim looks again after another writer came between its look and its statement.
+const TRIES: usize = 50;
+
+/// Most rows that one statement purges, so that it holds few locks, and none for long.
+const PURGE_STEP: i64 = 100;
+
+/// When to ask again while somebody's claim is not committed, so that nobody can know how long it
+/// takes.
+const SOON: Duration = Duration::from_secs(1);
+
+/// What the verbs need to know beside a session.
+pub(in crate::store::sql) struct Verbs {
+    /// Instead of the server's clock; for tests.
+    pub(in crate::store::sql) clock: Option<Arc<dyn Clock>>,
+    pub(in crate::store::sql) on_abandoned: Arc<dyn OnAbandoned>,
+}
+
+/// What settling came to.
+#[derive(Debug)]
+pub(in crate::store::sql) enum Ended {
+    Written(Receipt),
+    Lost,
+    /// The lease is of another transaction.
+    Elsewhere,
+}
+
+impl From<Changed> for Ended {
+    fn from(changed: Changed) -> Self {
+        match changed.written {
+            Some(receipt) => Ended::Written(receipt),
+            None if changed.here => Ended::Lost,
+            None => Ended::Elsewhere,
+        }
+    }
+}
+
+impl Verbs {
+    fn now(&self) -> Option<i64> {
+        self.clock.as_ref().map(|clock| micros(clock.now()))
+    }
+
+    pub(in crate::store::sql) async fn find(
+        &self,
+        session: &mut impl Session,
+        key: &EventKey,
+    ) -> Result<Option<Receipt>, StoreError> {
+        Ok(session.find(key, self.now()).await?.stored)
+    }
+
+    /// Looks first, so that a duplicate locks and writes nothing; then one statement decides.
+    ///
+    /// `lasting` says that a transaction of the caller's is around it. Its number is returned with
+    /// a lease, and 0 with any other answer.
+    pub(in crate::store::sql) async fn claim(
+        &self,
+        session: &mut impl Session,
+        claiming: Claiming,
+        lasting: bool,
+    ) -> Result<(Claim, i64), StoreError> {
+        for _ in 0..TRIES {
+            let look = session.find(&claiming.key, self.now()).await?;
+            let now = from_micros(look.now).ok_or_else(corrupt)?;
+            if let Some(stored) = &look.stored
+                && let Ruling::Answer(claim) = stored.ruling(&claiming, now)
+            {
+                return Ok((claim, 0));
+            }
+            let ask = Ask {
+                claiming: &claiming,
+                now: self.now(),
+                begun: lasting.then_some(look.begun),
+            };
+            match session.claim(&ask).await? {
+                Attempt::Wrote(dead, _) if dead.state == State::Dead => {
+                    return Ok((Claim::Dead(dead), 0));
+                }
+                Attempt::Wrote(won, transaction) => {
+                    let lease = Lease::issue(claiming, &won, self.on_abandoned.clone());
+                    return Ok((Claim::New(lease), transaction));
+                }
+                Attempt::Held => {
+                    return Ok((held(&claiming, look.stored, now), 0));
+                }
+                Attempt::NoTransaction => {
+                    return Err(StoreError::with_source(
+                        StoreErrorKind::Misuse,
+                        "the connection is not in a transaction",
+                    ));
+                }
+                // Somebody else has written since the look.
+                Attempt::Refused => {}
+            }
+        }
+        Err(StoreError::new(StoreErrorKind::Busy))
+    }
+
+    pub(in crate::store::sql) async fn settle(
+        &self,
+        session: &mut impl Session,
+        lease: &Lease,
+        verdict: Verdict,
+        transaction: Option<i64>,
+    ) -> Result<Ended, StoreError> {
+        // While the fence stands, the row's attempts are the lease's. Judged at the beginning of
+        // time, the end of a wait is its length, and the server adds it to its own clock.
+        let beginning = OffsetDateTime::UNIX_EPOCH;
+        let (state, until, result) =
+            verdict.outcome(lease.attempt(), lease.max_attempts(), beginning);
+        let change = Change {
+            key: lease.key(),
+            fence: lease.fence().0,
+            state,
+            wait: until.map(micros),
+            result,
+            now: self.now(),
+            transaction,
+        };
+        Ok(session.change(&change).await?.into())
+    }
+
+    pub(in crate::store::sql) async fn renew(
+        &self,
+        session: &mut impl Session,
+        lease: &Lease,
+        length: Duration,
+    ) -> Result<Ended, StoreError> {
+        let wait = Some(micros_after(0, length));
+        self.put(session, lease, State::InProgress, wait).await
+    }
+
+    pub(in crate::store::sql) async fn release(
+        &self,
+        session: &mut impl Session,
+        lease: &Lease,
+    ) -> Result<Ended, StoreError> {
+        self.put(session, lease, State::Failed, None).await
+    }
+
+    async fn put(
+        &self,
+        session: &mut impl Session,
+        lease: &Lease,
+        state: State,
+        wait: Option<i64>,
+    ) -> Result<Ended, StoreError> {
+        let change = Change {
+            key: lease.key(),
+            fence: lease.fence().0,
+            state,
+            wait,
+            result: Vec::new(),
+            now: self.now(),
+            transaction: None,
+        };
+        Ok(session.change(&change).await?.into())
+    }
+
+    pub(in crate::store::sql) async fn forget(
+        &self,
+        session: &mut impl Session,
+        key: &EventKey,
+    ) -> Result<Option<Receipt>, StoreError> {
+        session.forget(key).await
+    }
+
+    pub(in crate::store::sql) async fn purge(
+        &self,
+        session: &mut impl Session,
+        at_most: usize,
+    ) -> Result<usize, StoreError> {
+        let mut left = i64::try_from(at_most).unwrap_or(i64::MAX);
+        let mut purged = 0_usize;
+        loop {
+            let step = left.min(PURGE_STEP);
+            if step == 0 {
+                return Ok(purged);
+            }
+            let gone = session.purge(self.now(), step).await?;
+            left = left.saturating_sub(gone);
+            purged = purged.saturating_add(usize::try_from(gone).unwrap_or_default());
+            if gone < step {
+                return Ok(purged);
+            }
+        }
+    }
+}
+
+/// Somebody's claim is not committed yet: what it will write cannot be seen. The receipt is what
+/// is stored from before; if nothing is, what is known, with a fence of 0.
+fn held(claiming: &Claiming, stored: Option<Receipt>, now: OffsetDateTime) -> Claim {
+    let receipt = stored.unwrap_or_else(|| Receipt {
+        fence: Fence(0),
+        ..Receipt::first(claiming, now, Fence(0))
+    });
+    let retry_after = claiming.lease.clamp(Duration::from_micros(1), SOON);
+    Claim::InProgress {
+        retry_after,
+        receipt,
+    }
+}
+
+fn corrupt() -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt)
+}

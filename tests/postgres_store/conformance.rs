@@ -1,0 +1,59 @@
+//! The contract of stores, over PostgreSQL, whatever the sessions' default isolation level.
+
+use std::future::Future;
+
+use hookproof::{
+    PostgresStore,
+    testing::{
+        ManualClock,
+        conformance::{Backend, Witness},
+    },
+};
+
+use super::{Bench, run, url};
+
+struct Pool {
+    bench: Bench,
+    rounds: usize,
+    keys: usize,
+}
+
+impl Pool {
+    fn at(level: &str, rounds: usize, keys: usize) -> Self {
+        let bench = Bench::with(url(), &[("default_transaction_isolation", level)], 10);
+        Self {
+            bench,
+            rounds,
+            keys,
+        }
+    }
+}
+
+impl Backend for Pool {
+    type Store = PostgresStore;
+
+    fn open(&self, clock: ManualClock, witness: Witness) -> PostgresStore {
+        PostgresStore::builder(self.bench.pool.clone())
+            .clock(clock)
+            .on_abandoned(witness)
+            .build()
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        run(future)
+    }
+
+    fn race_rounds(&self) -> usize {
+        self.rounds
+    }
+
+    fn many_keys(&self) -> usize {
+        self.keys
+    }
+}
+
+hookproof::store_conformance! {
+    read_committed: Pool::at("read committed", 50, 1_000),
+    repeatable_read: Pool::at("repeatable read", 10, 100),
+    serializable: Pool::at("serializable", 10, 100),
+}
