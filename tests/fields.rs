@@ -29,11 +29,12 @@ const NOW: OffsetDateTime = datetime!(2027-01-15 08:00 UTC);
 const SECRET: &str = "a-secret-of-sufficient-length";
 
 fn secrets(scheme: &'static Scheme) -> Secrets {
-    Secrets::new(scheme, [common::secret(scheme, SECRET)]).unwrap()
+    let secret = common::with_settings(scheme, common::secret(scheme, SECRET));
+    Secrets::new(scheme, [secret]).unwrap()
 }
 
 fn signed(scheme: &'static Scheme, body: &[u8]) -> Signed {
-    let secret = common::signing_secret(scheme, SECRET);
+    let secret = common::with_settings(scheme, common::signing_secret(scheme, SECRET));
     Signer::new(scheme, secret).at(NOW).sign(body).unwrap()
 }
 
