@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use crate::{
     demo_secret, secret,
     server::{PUBLIC, Server},
+    with_settings,
 };
 
 /// One line of the table.
@@ -85,7 +86,9 @@ fn sign(
     at: OffsetDateTime,
 ) -> Result<Signed> {
     let url = format!("{PUBLIC}/hooks/{}", scheme.name());
-    let mut signer = Signer::new(scheme, secret).at(at).target("POST", &url);
+    let mut signer = Signer::new(scheme, with_settings(scheme, secret))
+        .at(at)
+        .target("POST", &url);
     if let Some(header) = scheme.delivery_id_header() {
         signer = signer.header(header, id);
     }
@@ -116,7 +119,11 @@ impl<'s> Drill<'s> {
 
     /// Where a request goes in truth: this server, with the query that was signed.
     fn url(&self, scheme: &Scheme, request: &Signed) -> String {
-        let query = request.url.find('?').map_or("", |at| &request.url[at..]);
+        let query = request
+            .url
+            .split_once('?')
+            .map(|(_, query)| format!("?{query}"));
+        let query = query.unwrap_or_default();
         let (address, name) = (self.server.address(), scheme.name());
         format!("http://{address}/hooks/{name}{query}")
     }

@@ -63,6 +63,14 @@ fn demo_secret(scheme: &Scheme, version: &str) -> String {
     }
 }
 
+/// A secret with some text for every setting that its scheme needs.
+fn with_settings(scheme: &Scheme, text: &str) -> hookproof::Secret {
+    let needed = scheme.settings().iter();
+    needed.fold(hookproof::Secret::from(text), |secret, name| {
+        secret.setting(name, "of-the-demo")
+    })
+}
+
 /// A request that is good for five minutes, and a way to make more.
 fn curl(server: &Server) -> Result<String, Box<dyn Error>> {
     let secret = secret(&scheme::PLAIN);

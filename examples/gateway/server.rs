@@ -19,7 +19,7 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
-    Event, EventKey, Gate, Secret, Secrets, SqliteStore, Verdict, Verified,
+    Event, EventKey, Gate, Secrets, SqliteStore, Verdict, Verified,
     gate::{DEFAULT_BODY_LIMIT, HandlerError},
     headers::RequestTarget,
     scheme::{self, IdSource, Mac, Scheme},
@@ -28,7 +28,7 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{demo_secret, secret};
+use crate::{demo_secret, secret, with_settings};
 
 /// What the gateway did: how often each event was acted on, and tried.
 #[derive(Debug, Default)]
@@ -76,10 +76,13 @@ pub(crate) struct Server {
 
 /// The current and the previous secret: a rotation is nothing but two secrets in the ring.
 fn ring(scheme: &'static Scheme) -> Result<Secrets, hookproof::SecretsError> {
-    let previous = Secret::from(demo_secret(scheme, "0")).key_id("previous");
+    let previous = with_settings(scheme, &demo_secret(scheme, "0")).key_id("previous");
     Secrets::new(
         scheme,
-        [Secret::from(secret(scheme)).key_id("current"), previous],
+        [
+            with_settings(scheme, &secret(scheme)).key_id("current"),
+            previous,
+        ],
     )
 }
 

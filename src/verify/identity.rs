@@ -22,8 +22,9 @@ impl<'a> Verified<'a> {
     ///
     /// # Errors
     ///
-    /// [`KeyError`], most of all [`KeyError::NoId`] where the provider names no event. Nothing is
-    /// made up instead.
+    /// [`KeyError`], most of all [`KeyError::NoId`] where the provider names no event, or where
+    /// several elements of the body are signed one by one
+    /// ([`Scheme::each`](crate::Scheme::each)). Nothing is made up instead.
     pub fn event_key(&self, tenant: &str) -> Result<EventKey, KeyError> {
         // Elements are signed one by one, and nobody vouches for which of them come together: a
         // captured one would be a new event beside another.

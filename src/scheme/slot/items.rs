@@ -5,12 +5,12 @@ use super::Lead;
 /// Iterator over the values of a [`Slot`] in one header value. See [`Slot::items`].
 #[derive(Debug, Clone)]
 pub struct Items<'h> {
-    rest: Option<&'h [u8]>,
-    separator: Option<u8>,
-    first: bool,
-    prefix: &'static str,
-    lead: Lead,
-    after: Option<u8>,
+    pub(super) rest: Option<&'h [u8]>,
+    pub(super) separator: Option<u8>,
+    pub(super) first: bool,
+    pub(super) prefix: &'static str,
+    pub(super) lead: Lead,
+    pub(super) after: Option<u8>,
 }
 
 impl<'h> Iterator for Items<'h> {
@@ -109,7 +109,10 @@ fn behind_word<'h>(item: &'h [u8], word: &[u8], lead: Lead) -> Option<&'h [u8]> 
     reason = "tests fail by panicking"
 )]
 mod tests {
-    use super::*;
+    use super::{
+        super::{Shape, Slot},
+        *,
+    };
 
     /// At every place of values with and without whole blocks, against the plain way.
     #[test]
