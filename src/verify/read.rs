@@ -1,8 +1,10 @@
 //! Reading what a scheme asks for out of a request's headers.
 
+use std::borrow::Cow;
+
 use crate::{
     headers::{Headers, Lookup},
-    scheme::{MAX_HEADER_BYTES, MAX_PARTS, Part, Scheme, Slot, Stamp, Unit, any},
+    scheme::{MAX_HEADER_BYTES, MAX_PARTS, MAX_SIGNATURES, Part, Scheme, Slot, Stamp, Unit, any},
 };
 
 use super::{Malformed, stamp};
@@ -86,6 +88,26 @@ impl<'a> Reader<'a> {
             }
             Lookup::One(value) => Ok(Some(value)),
         }
+    }
+
+    /// All lines of a header as one list; together no longer than one may be.
+    pub(crate) fn lines(&self, slot: &Slot) -> Result<Option<Cow<'a, [u8]>>, Malformed> {
+        if self.lookup(slot.name()) != Lookup::Many {
+            return Ok(self.optional(slot.name())?.map(Cow::Borrowed));
+        }
+        let lines = self.headers.lines(slot.name());
+        let length = lines
+            .iter()
+            .map(|line| line.len())
+            .fold(0, usize::saturating_add);
+        if lines.is_empty() {
+            return Err(Malformed::RepeatedHeader(slot.name()));
+        }
+        if lines.len() > MAX_SIGNATURES || length > MAX_HEADER_BYTES {
+            return Err(Malformed::HeaderTooLong(slot.name()));
+        }
+        let separator = [slot.separator().unwrap_or(b',')];
+        Ok(Some(Cow::Owned(lines.join(separator.as_slice()))))
     }
 
     pub(crate) fn method(&self) -> Option<&'a str> {
