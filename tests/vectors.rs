@@ -29,6 +29,30 @@ use hookproof::{
 };
 use serde_json::Value;
 
+/// Whether every row is there.
+const COMPLETE: bool = cfg!(all(
+    feature = "form",
+    feature = "sha1",
+    feature = "ed25519",
+    feature = "ecdsa",
+    feature = "rsa",
+    feature = "keyed-hash",
+    feature = "crc32",
+    feature = "unicode",
+    feature = "http-signatures",
+    feature = "jwt"
+));
+
+/// Providers with several rows, of which fewer features may leave one.
+const SEVERAL: &[&str] = &[
+    "hubspot",
+    "twilio",
+    "midtrans",
+    "flutterwave",
+    "mailgun",
+    "github",
+];
+
 fn own_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors")
 }
@@ -225,6 +249,13 @@ fn row(provider: &str, vector: &Value) -> Option<&'static Scheme> {
         request.has(name) || second.is_some_and(|name| request.has(&name))
     };
     let meant = |row: &&Scheme| signed(row) && common::is_meant(&request, row);
+    let several = scheme::ALL
+        .iter()
+        .any(|row| row.provider() == provider && row.name() != provider);
+    if !COMPLETE && (several || SEVERAL.contains(&provider)) {
+        // The row that it is for may need a feature that is not on.
+        return rows().filter(algorithm).find(meant);
+    }
     rows()
         .filter(algorithm)
         .find(meant)

@@ -22,7 +22,7 @@ use hookproof::{
     Event, EventKey, Gate, Secrets, SqliteStore, Verdict, Verified,
     gate::{DEFAULT_BODY_LIMIT, HandlerError},
     headers::RequestTarget,
-    scheme::{self, IdSource, Mac, Scheme},
+    scheme::{IdSource, Mac, Scheme},
 };
 use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
