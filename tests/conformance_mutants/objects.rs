@@ -89,7 +89,7 @@ impl Mutant {
         if rules.looks_first {
             drop(rows);
             // Time for others, in every race.
-            if self.advances.fetch_add(1, SeqCst) % 3 == 0 {
+            if self.advances.fetch_add(1, SeqCst).is_multiple_of(3) {
                 thread::sleep(Duration::from_millis(1));
             }
             rows = self.rows();

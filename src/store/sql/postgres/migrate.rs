@@ -73,7 +73,7 @@ async fn is_current(connection: &mut PgConnection) -> Result<bool, StoreError> {
     let row = sqlx::query(sql::READ_VERSION).fetch_one(connection).await?;
     match row.try_get::<Option<i64>, _>(0)? {
         Some(sql::VERSION) => Ok(true),
-        Some(older) if older >= sql::OLDEST_VERSION && older < sql::VERSION => Ok(false),
+        Some(older) if (sql::OLDEST_VERSION..sql::VERSION).contains(&older) => Ok(false),
         Some(newer) if newer > sql::VERSION => Err(StoreError::new(StoreErrorKind::NewerSchema)),
         _ => Err(StoreError::new(StoreErrorKind::Corrupt)),
     }

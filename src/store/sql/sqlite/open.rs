@@ -223,7 +223,7 @@ fn is_current(connection: &Connection) -> Result<bool, StoreError> {
     }
     match number(sql::READ_VERSION)? {
         sql::VERSION => Ok(true),
-        older if older >= sql::OLDEST_VERSION && older < sql::VERSION => Ok(false),
+        older if (sql::OLDEST_VERSION..sql::VERSION).contains(&older) => Ok(false),
         newer if newer > sql::VERSION => Err(StoreError::new(StoreErrorKind::NewerSchema)),
         _ => Err(StoreError::new(StoreErrorKind::Corrupt)),
     }
