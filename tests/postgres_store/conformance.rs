@@ -57,3 +57,15 @@ hookproof::store_conformance! {
     repeatable_read: Pool::at("repeatable read", 10, 100),
     serializable: Pool::at("serializable", 10, 100),
 }
+
+hookproof::order_conformance! {
+    order_read_committed: Pool::at("read committed", 50, 1_000),
+    order_repeatable_read: Pool::at("repeatable read", 10, 100),
+    order_serializable: Pool::at("serializable", 5, 100),
+}
+
+hookproof::ledger_conformance! {
+    ledger_read_committed: Pool::at("read committed", 50, 1_000),
+    ledger_repeatable_read: Pool::at("repeatable read", 10, 100),
+    ledger_serializable: Pool::at("serializable", 5, 100),
+}

@@ -58,3 +58,13 @@ hookproof::store_conformance! {
     full: Sqlite::with(Synchronous::Full),
     normal: Sqlite::with(Synchronous::Normal),
 }
+
+hookproof::order_conformance! {
+    order_full: Sqlite::with(Synchronous::Full),
+    order_normal: Sqlite::with(Synchronous::Normal),
+}
+
+hookproof::ledger_conformance! {
+    ledger_full: Sqlite::with(Synchronous::Full),
+    ledger_normal: Sqlite::with(Synchronous::Normal),
+}

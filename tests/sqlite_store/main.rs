@@ -13,9 +13,11 @@ mod abandoned;
 mod conformance;
 mod deferred;
 mod faults;
+mod objects;
 mod processes;
 mod quiet;
 mod schema;
+mod steps;
 mod threads;
 mod transactions;
 

@@ -1,10 +1,14 @@
 //! Receipts in PostgreSQL, through `sqlx`.
 
+#[macro_use]
+mod statements;
+
 mod contract;
 mod driver;
+mod ledger;
 mod migrate;
+mod order;
 mod schema;
-mod statements;
 mod tx;
 
 use std::{fmt, sync::Arc};

@@ -6,6 +6,8 @@
 
 mod alone;
 mod error;
+mod ledger;
+mod order;
 mod verbs;
 
 use std::future::Future;
@@ -16,6 +18,8 @@ use crate::{
 };
 
 pub(super) use alone::Alone;
+pub(super) use ledger::{LedgerSession, Wrote};
+pub(super) use order::{Begun, Move, Moved, OrderSession};
 pub(super) use verbs::{Ended, Verbs};
 
 /// One connection. Times are microseconds since 1970; where one is given it stands for the

@@ -52,7 +52,7 @@ impl From<Changed> for Ended {
 }
 
 impl Verbs {
-    fn now(&self) -> Option<i64> {
+    pub(super) fn now(&self) -> Option<i64> {
         self.clock.as_ref().map(|clock| micros(clock.now()))
     }
 

@@ -5,7 +5,9 @@ mod error;
 #[cfg(test)]
 mod judged;
 mod lane;
+mod ledger;
 mod open;
+mod order;
 mod prepared;
 mod reply;
 mod statements;

@@ -134,7 +134,9 @@ impl SqliteStoreBuilder {
         self.write_ahead(&writer)?;
         migrate(&writer)?;
         // A table that is not this one shows here, and not in the first delivery.
-        writer.prepare(sql::CLAIM)?;
+        for statement in [sql::CLAIM, sql::ADVANCE, sql::RECORD] {
+            writer.prepare(statement)?;
+        }
         writer.busy_timeout(self.busy_timeout.min(STRETCH))?;
 
         let mut store = SqliteStore {
@@ -196,7 +198,7 @@ impl SqliteStoreBuilder {
     }
 }
 
-/// Creates the schema unless it is there. Takes no lock if it is, so that a restart never waits.
+/// Creates the schema, or brings it up to date, unless it is there. Takes no lock if it is, so that a restart never waits.
 fn migrate(connection: &Connection) -> Result<(), StoreError> {
     if is_current(connection)? {
         return Ok(());
@@ -221,6 +223,7 @@ fn is_current(connection: &Connection) -> Result<bool, StoreError> {
     }
     match number(sql::READ_VERSION)? {
         sql::VERSION => Ok(true),
+        older if (sql::OLDEST_VERSION..sql::VERSION).contains(&older) => Ok(false),
         newer if newer > sql::VERSION => Err(StoreError::new(StoreErrorKind::NewerSchema)),
         _ => Err(StoreError::new(StoreErrorKind::Corrupt)),
     }

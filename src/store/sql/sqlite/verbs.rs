@@ -19,8 +19,8 @@ use super::{
 
 /// A connection with its prepared statements. Each is prepared when it is first needed.
 pub(super) struct Verbs<'c> {
-    connection: &'c Connection,
-    clock: &'c dyn Clock,
+    pub(super) connection: &'c Connection,
+    pub(super) clock: &'c dyn Clock,
     find: Prepared<'c>,
     claim: Prepared<'c>,
     change: Prepared<'c>,
@@ -31,6 +31,13 @@ pub(super) struct Verbs<'c> {
     save: Prepared<'c>,
     keep: Prepared<'c>,
     undo: Prepared<'c>,
+    pub(super) find_object: Prepared<'c>,
+    pub(super) advance: Prepared<'c>,
+    pub(super) forget_object: Prepared<'c>,
+    pub(super) purge_deleted: Prepared<'c>,
+    pub(super) look_up: Prepared<'c>,
+    pub(super) record: Prepared<'c>,
+    pub(super) effects: Prepared<'c>,
 }
 
 /// What a lease says of itself to the database.
@@ -76,6 +83,13 @@ impl<'c> Verbs<'c> {
             save: prepared(sql::SAVE),
             keep: prepared(sql::KEEP),
             undo: prepared(sql::UNDO),
+            find_object: prepared(sql::FIND_OBJECT),
+            advance: prepared(sql::ADVANCE),
+            forget_object: prepared(sql::FORGET_OBJECT),
+            purge_deleted: prepared(sql::PURGE_DELETED),
+            look_up: prepared(sql::LOOK_UP),
+            record: prepared(sql::RECORD),
+            effects: prepared(sql::EFFECTS),
         }
     }
 
