@@ -72,9 +72,11 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod anywhere;
 mod endorse;
 pub mod handshake;
 pub mod input;
+pub mod meaning;
 pub mod oracle;
 pub mod own;
 pub mod senders;
@@ -85,6 +87,7 @@ mod tamper;
 pub mod vectors;
 pub mod verify;
 
+pub use anywhere::anywhere;
 pub use handshake::handshake;
 pub use sign_then_verify::sign_then_verify;
 pub use slot::slot;

@@ -7,8 +7,14 @@ use std::{
 };
 
 use fastrand::Rng;
+use hookproof::scheme::ALL;
 use hookproof_fuzz::{
-    handshake::Came, input::Request, oracle::Answer, senders::SENDERS, sign_then_verify::seed,
+    anywhere::{self, seed_of_ready},
+    handshake::Came,
+    input::Request,
+    oracle::{Answer, knows},
+    senders::SENDERS,
+    sign_then_verify::seed,
     verify::judge,
 };
 
@@ -107,6 +113,41 @@ fn stored() {
 #[test]
 fn handshake() {
     replay("handshake", hookproof_fuzz::handshake);
+}
+
+/// A row that is added must not go unjudged because the oracle was never taught what it uses.
+#[test]
+fn the_oracle_knows_most_rows() {
+    let judged = ALL.iter().filter(|scheme| knows(scheme)).count();
+    let all = ALL.len();
+    println!("the oracle judges {judged} of {all} rows");
+    assert!(judged >= 199, "{judged} of {all}");
+}
+
+/// Each row takes its own ready requests, so that changed ones are changed from there.
+#[test]
+fn every_row_takes_what_its_sender_signs() {
+    for scheme in ALL {
+        let input = seed_of_ready(scheme.name(), 0, &[(3, 0, 0, b"X-Other: 1")]);
+        assert_eq!(
+            anywhere::judge(&input),
+            anywhere::Came::Passed,
+            "{}",
+            scheme.name()
+        );
+        // One byte more somewhere, for each of its places and each of the ready requests.
+        for which in 0..6 {
+            for place in [0, 1, 2, 4, 5, 6, 7, 8, 9, 133, 134] {
+                for start in [0, 3, 17, 40, 65535] {
+                    for (removed, inserted) in [(0, &b" "[..]), (1, b"a"), (1, b""), (0, b"&a=1")] {
+                        let change = (place, start, removed, inserted);
+                        let input = seed_of_ready(scheme.name(), which, &[change]);
+                        run(hookproof_fuzz::anywhere, scheme.name(), &input);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Every case of a handshake is answered, so that a fuzzer starts from there.
