@@ -80,7 +80,9 @@ fn text(value: &Value) -> String {
 /// The JSON that pointers point into: the body or a field of it, or each element of its array.
 fn elements(scheme: &Scheme, request: &Message) -> Vec<Option<String>> {
     let body = match scheme.json_field() {
-        Some(name) => field(&form(request), name).map(Into::into),
+        Some(name) => form(request)
+            .and_then(|form| field(&form, name))
+            .map(Into::into),
         None => None,
     };
     let body = body.unwrap_or_else(|| request.body.clone());
@@ -98,9 +100,10 @@ fn elements(scheme: &Scheme, request: &Message) -> Vec<Option<String>> {
 }
 
 /// The text at a pointer, through objects and arrays.
-fn at<'t>(text: &'t str, pointer: &str) -> Option<&'t str> {
+pub fn at<'t>(text: &'t str, pointer: &str) -> Option<&'t str> {
     let mut text = serde_json::from_str::<&RawValue>(text).ok()?.get();
     for token in pointer.split('/').skip(1) {
+        let token = &token.replace("~1", "/").replace("~0", "~");
         text = if text.starts_with('[') {
             let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
             items.get(token.parse::<usize>().ok()?)?.get()
@@ -114,7 +117,7 @@ fn at<'t>(text: &'t str, pointer: &str) -> Option<&'t str> {
 }
 
 /// A value as text: strings decoded, numbers as they are written.
-fn scalar(text: &str) -> Option<String> {
+pub fn scalar(text: &str) -> Option<String> {
     match text.as_bytes().first()? {
         b'"' => serde_json::from_str(text).ok(),
         b'{' | b'[' | b'n' => None,
@@ -152,8 +155,8 @@ fn say(
                 let text = at(element?, pointer)?;
                 said.push(serde_json::from_str(text).unwrap_or(text.into()));
             }
-            Part::SortedQuery => said.push(sorted(pairs(query(request)), false)),
-            Part::SortedForm => said.push(sorted(form(request), true)),
+            Part::SortedQuery => said.push(sorted(parameters(request)?, false)),
+            Part::SortedForm => said.push(sorted(form(request)?, true)),
             Part::HeaderList(list) => {
                 let names = header(request, list.names.name())?;
                 for item in oracle::cut(list.names, names) {
@@ -206,8 +209,8 @@ fn require(
         Condition::NoQuery => !has_query,
         Condition::Query => has_query,
         Condition::NoBody => request.body.is_empty(),
-        Condition::NoForm => form(request).is_empty(),
-        Condition::Form => !form(request).is_empty(),
+        Condition::NoForm => form(request)?.is_empty(),
+        Condition::Form => !form(request)?.is_empty(),
         _ => true,
     };
     met.then_some(())
@@ -254,16 +257,14 @@ pub fn header<'m>(request: &'m Message, name: &str) -> Option<&'m [u8]> {
 }
 
 fn value(request: &Message, element: Option<&str>, slot: &Slot) -> Option<Value> {
-    let parameter = || field(&pairs(query(request)), slot.name());
+    let parameter = || field(&parameters(request)?, slot.name());
+    let form_field = || field(&form(request)?, slot.name());
     let whole: Cow<'_, [u8]> = match slot.place() {
         Place::Header => header(request, slot.name())?.into(),
         Place::Json => scalar(at(element?, slot.name())?)?.into_bytes().into(),
         Place::Query => parameter()?.into_bytes().into(),
-        Place::Form => field(&form(request), slot.name())?.into_bytes().into(),
-        Place::Param => parameter()
-            .or_else(|| field(&form(request), slot.name()))?
-            .into_bytes()
-            .into(),
+        Place::Form => form_field()?.into_bytes().into(),
+        Place::Param => parameter().or_else(form_field)?.into_bytes().into(),
         _ => request.body.as_slice().into(),
     };
     let whole = match slot.inner_pointer() {
@@ -285,11 +286,33 @@ fn bytes(bytes: &[u8]) -> Value {
     }
 }
 
-fn pairs(text: &[u8]) -> Vec<(String, String)> {
-    form_urlencoded::parse(text).into_owned().collect()
+/// The pairs of a form, if they are UTF-8.
+fn pairs(text: &[u8]) -> Option<Vec<(String, String)>> {
+    let decode = |text: &[u8]| {
+        let text: Vec<u8> = text
+            .iter()
+            .map(|b| if *b == b'+' { b' ' } else { *b })
+            .collect();
+        String::from_utf8(percent_encoding::percent_decode(&text).collect()).ok()
+    };
+    let pairs = text
+        .split(|byte| *byte == b'&')
+        .filter(|pair| !pair.is_empty());
+    let pair = |pair: &[u8]| {
+        let mut halves = pair.splitn(2, |byte| *byte == b'=');
+        let mut half = || decode(halves.next().unwrap_or_default());
+        Some((half()?, half()?))
+    };
+    pairs.map(pair).collect()
 }
 
-fn field(pairs: &[(String, String)], name: &str) -> Option<String> {
+/// The parameters of the URL's query.
+pub fn parameters(request: &Message) -> Option<Vec<(String, String)>> {
+    pairs(query(request))
+}
+
+/// The value of the one pair of that name.
+pub fn field(pairs: &[(String, String)], name: &str) -> Option<String> {
     let mut found = pairs.iter().filter(|(own, _)| own == name);
     let (_, value) = found.next().filter(|_| found.next().is_none())?;
     Some(value.clone())
@@ -304,25 +327,24 @@ fn sorted(mut pairs: Vec<(String, String)>, once: bool) -> Value {
     pairs.into_iter().flat_map(pair).collect::<Vec<_>>().into()
 }
 
-/// The fields of a body that says it is a form, or says nothing.
-pub fn form(request: &Message) -> Vec<(String, String)> {
-    let kind =
-        header(request, "Content-Type").map(|kind| String::from_utf8_lossy(kind).into_owned());
-    let kind = kind.unwrap_or("application/x-www-form-urlencoded".into());
+/// The fields of a body that says it is a form, or says nothing; none of another.
+pub fn form(request: &Message) -> Option<Vec<(String, String)>> {
+    let kind = header(request, "Content-Type").unwrap_or(b"application/x-www-form-urlencoded");
+    let kind = String::from_utf8_lossy(kind);
     let mut items = kind.split(';').map(str::trim);
     let media = items.next().unwrap_or_default().to_ascii_lowercase();
     match media.as_str() {
         "application/x-www-form-urlencoded" => pairs(&request.body),
         "multipart/form-data" => {
-            let boundary = items.find(|item| item.to_ascii_lowercase().starts_with("boundary="));
-            let boundary = boundary.map(|item| &item[9..]).unwrap_or_default();
+            let named = |item: &&str| item.to_ascii_lowercase().starts_with("boundary=");
+            let boundary = items.find(named).map_or("", |item| &item[9..]);
             let quoted = boundary
                 .strip_prefix('"')
                 .and_then(|rest| rest.strip_suffix('"'));
             let body = String::from_utf8_lossy(&request.body);
-            multipart(quoted.unwrap_or(boundary), &body)
+            Some(multipart(quoted.unwrap_or(boundary), &body))
         }
-        _ => Vec::new(),
+        _ => Some(Vec::new()),
     }
 }
 
@@ -416,27 +438,15 @@ pub fn rewritten(body: &[u8]) -> Option<String> {
 
 /// What every signature of the rule covers, and one of the inputs that were signed.
 fn http(rule: &HttpSignature, request: &Message) -> Option<Vec<Value>> {
-    let (scheme, rest) = request.url.split_once("://")?;
-    let host = rest.split(['/', '?']).next()?.to_ascii_lowercase();
-    let usual = if scheme.eq_ignore_ascii_case("https") {
-        ":443"
-    } else {
-        ":80"
-    };
-    let host = host.strip_suffix(usual).unwrap_or(&host);
-    let path = match target(&request.url) {
-        path if path.starts_with('/') => path.to_owned(),
-        query => format!("/{query}"),
-    };
-    let (path, query) = path.split_once('?').unwrap_or((&path, ""));
+    let [scheme, host, path, query] = target_parts(&request.url)?;
     let mut said = Vec::new();
     for name in rule.components() {
         said.push(match *name {
             "@method" => request.method.clone().into(),
-            "@authority" => host.into(),
-            "@scheme" => scheme.to_ascii_lowercase().into(),
-            "@path" => path.into(),
-            "@query" => query.into(),
+            "@authority" => host.clone().into(),
+            "@scheme" => scheme.clone().into(),
+            "@path" => path.clone().into(),
+            "@query" => query.clone().into(),
             "@target-uri" => request.url.clone().into(),
             "@request-target" => format!("{path}?{query}").into(),
             field => bytes(header(request, field)?.trim_ascii()),
@@ -446,6 +456,21 @@ fn http(rule: &HttpSignature, request: &Message) -> Option<Vec<Value>> {
         said.push(bytes(&request.body));
     }
     Some(said)
+}
+
+/// Scheme, authority, path and query, as RFC 9421 writes them.
+pub fn target_parts(url: &str) -> Option<[String; 4]> {
+    let (scheme, rest) = url.split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    let host = rest.split(['/', '?']).next()?.to_ascii_lowercase();
+    let usual = if scheme == "https" { ":443" } else { ":80" };
+    let host = host.strip_suffix(usual).unwrap_or(&host).to_owned();
+    let path = match target(url) {
+        path if path.starts_with('/') => path.to_owned(),
+        query => format!("/{query}"),
+    };
+    let (path, query) = path.split_once('?').unwrap_or((&path, ""));
+    Some([scheme, host, path.into(), query.into()])
 }
 
 /// Base64 without padding, as tokens have it.
