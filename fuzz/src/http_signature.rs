@@ -126,7 +126,7 @@ fn labels(text: &str) -> Vec<Label> {
         let (name, text) = member.trim_matches([' ', '\t']).split_once('=')?;
         let mut parts = split(text, ')').into_iter();
         let list = parts.next()?.strip_prefix('(')?;
-        let rest = &text[list.len() + 2..];
+        let rest = text.get(list.len() + 2..)?;
         let components = split(list, ' ').into_iter().filter(|one| !one.is_empty());
         Some(Label {
             name: name.to_owned(),

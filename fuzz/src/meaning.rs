@@ -358,11 +358,11 @@ fn multipart(boundary: &str, body: &str) -> Vec<(String, String)> {
         let Some((head, value)) = part.split_once("\r\n\r\n") else {
             continue;
         };
-        let disposition = head.lines().find(|line| {
+        let disposition = head.split("\r\n").find(|line| {
             line.to_ascii_lowercase()
                 .starts_with("content-disposition:")
         });
-        let disposition = disposition.filter(|line| !line.contains("filename"));
+        let disposition = disposition.filter(|line| !line.contains("; filename"));
         let name = disposition.and_then(|line| line.split_once("name=\"")?.1.split('"').next());
         if let Some(name) = name {
             fields.push((name.to_owned(), value.to_owned()));
