@@ -13,6 +13,7 @@ use hookproof::{
 use crate::{
     input::{bytes, json_body},
     meaning::{self, Message},
+    oracle::Answer,
     senders::tag,
     signed::{self, now},
     verify::Facts,
@@ -291,7 +292,7 @@ pub fn judge(data: &[u8]) -> Came {
     let Ok((row, signed, sent)) = read(data) else {
         return Came::Nothing;
     };
-    let Some(facts) = pass(row, &sent) else {
+    let Some((answer, facts)) = pass(row, &sent) else {
         let ready = row.ready.get().is_some_and(|ready| ready.contains(&sent));
         assert!(!ready, "{}: was signed", row.scheme.name());
         return Came::Refused;
@@ -304,8 +305,10 @@ pub fn judge(data: &[u8]) -> Came {
         "{name}: {signed:?} and {sent:?}"
     );
     // The same under one signature is one event, whatever else was changed on the way. Only of
-    // several elements is each an event by itself.
-    if let (Some(before), None) = (pass(row, &signed), scheme.each_element()) {
+    // several elements is each an event by itself; and a time may be cut short, if that makes it old.
+    if let (Some((Answer::Accepted, before)), Answer::Accepted, None) =
+        (pass(row, &signed), answer, scheme.each_element())
+    {
         let why = format!("{name}: {signed:?} and {sent:?}");
         assert_eq!(before.content, facts.content, "{why}");
         if scheme.coverage().id {
@@ -315,6 +318,7 @@ pub fn judge(data: &[u8]) -> Came {
     Came::Passed
 }
 
-fn pass(row: &Row, request: &Message) -> Option<Facts> {
-    signed::pass(&row.secrets, request, now()).map(|(_, facts)| facts)
+/// What an authentic request says of itself, and whether it is fresh.
+fn pass(row: &Row, request: &Message) -> Option<(Answer, Facts)> {
+    signed::pass(&row.secrets, request, now())
 }

@@ -159,9 +159,11 @@ fn say(
             Part::SortedForm => said.push(sorted(form(request)?, true)),
             Part::HeaderList(list) => {
                 let names = header(request, list.names.name())?;
+                // In one item of several, names stand between blanks.
+                let blanks = !list.names.fixed_prefix().is_empty();
                 for item in oracle::cut(list.names, names) {
-                    for name in item.split(|byte| *byte == b' ') {
-                        let name = std::str::from_utf8(name.trim_ascii()).ok()?;
+                    for name in item.split(|byte| blanks && *byte == b' ') {
+                        let name = std::str::from_utf8(name).ok()?.trim();
                         said.push(bytes(header(request, name)?.trim_ascii()));
                     }
                 }
@@ -362,7 +364,8 @@ fn multipart(boundary: &str, body: &str) -> Vec<(String, String)> {
             line.to_ascii_lowercase()
                 .starts_with("content-disposition:")
         });
-        let disposition = disposition.filter(|line| !line.contains("; filename"));
+        let disposition =
+            disposition.filter(|line| !line.replace([' ', '\t'], "").contains(";filename"));
         let name = disposition.and_then(|line| line.split_once("name=\"")?.1.split('"').next());
         if let Some(name) = name {
             fields.push((name.to_owned(), value.to_owned()));
