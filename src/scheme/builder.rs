@@ -21,6 +21,7 @@ impl Scheme {
             content: &[],
             alternatives: &[],
             key_parts: &[],
+            identity: &[],
             each: None,
             document: None,
             earliest: 0,
@@ -102,6 +103,17 @@ impl Scheme {
     pub const fn or_content(self, alternatives: &'static [&'static [Part]]) -> Self {
         Self {
             alternatives,
+            ..self
+        }
+    }
+
+    /// What of the content names an event that has no id, where one delivery may be signed over
+    /// several contents at once: every part must be in all of them. Else it is the content that
+    /// was signed.
+    #[must_use]
+    pub const fn identity(self, parts: &'static [Part]) -> Self {
+        Self {
+            identity: parts,
             ..self
         }
     }

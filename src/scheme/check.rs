@@ -38,6 +38,9 @@ pub enum SchemeError {
         /// Index into the content.
         usize,
     ),
+    /// A part of [`Scheme::identity`] is not in every content.
+    #[error("the scheme names events by something that the signature does not cover")]
+    UnsignedIdentity,
     /// A digest of the body is compared with a value that the signature does not cover.
     #[error("the scheme compares the body with a digest that the signature does not cover")]
     UnsignedDigest,
@@ -181,6 +184,10 @@ impl Scheme {
                     loose |= !bound;
                 }
             });
+        }
+        let unsigned = |part: &Part| !self.contents().all(|parts| parts.contains(part));
+        if self.identity.iter().any(unsigned) {
+            return Err(SchemeError::UnsignedIdentity);
         }
         if loose {
             Err(SchemeError::UnsignedDigest)

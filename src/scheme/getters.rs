@@ -76,6 +76,12 @@ impl Scheme {
         self.alternatives
     }
 
+    /// What names an event by its content; see [`Scheme::identity`]. Empty where it is what was
+    /// signed.
+    pub const fn identity_content(&self) -> &'static [Part] {
+        self.identity
+    }
+
     /// How the key is made of the secret; empty where it is the secret.
     pub const fn key_content(&self) -> &'static [Part] {
         self.key_parts

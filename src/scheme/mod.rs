@@ -208,6 +208,7 @@ pub struct Scheme {
     pub(crate) content: &'static [Part],
     pub(crate) alternatives: &'static [&'static [Part]],
     pub(crate) key_parts: &'static [Part],
+    pub(crate) identity: &'static [Part],
     pub(crate) each: Option<&'static str>,
     pub(crate) document: Option<&'static str>,
     pub(crate) earliest: u64,

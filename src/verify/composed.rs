@@ -38,7 +38,7 @@ pub(super) fn verify<'a>(
     let elements = whole.elements()?;
     let (first, others) = elements.split_first().ok_or(Malformed::Json)?;
     let header_stamp = read_stamp(first)?;
-    let key = verify_one(*first, secrets, named.as_deref(), now)?;
+    let (key, content) = verify_one(*first, secrets, named.as_deref(), now)?;
     for element in others {
         verify_one(*element, secrets, named.as_deref(), now)?;
     }
@@ -48,7 +48,7 @@ pub(super) fn verify<'a>(
         }
         _ => header_stamp,
     };
-    Verified::judge(reader, raw_body, stamp, now, key, secrets)
+    Verified::judge(reader, raw_body, stamp, now, key, secrets, content)
 }
 
 /// What the request says of its key: an id, or the checked address of a certificate.
@@ -82,12 +82,13 @@ fn read_stamp(request: &Request<'_>) -> Result<Option<i128>, Malformed> {
     Ok(Some(at))
 }
 
+/// The key that matched, and the number of the content that it signed.
 fn verify_one<'s>(
     request: Request<'_>,
     secrets: &'s Secrets,
     named: Option<&[u8]>,
     now: OffsetDateTime,
-) -> Result<(usize, &'s Key), Rejection> {
+) -> Result<((usize, &'s Key), usize), Rejection> {
     let scheme = request.reader.scheme;
     let slot = scheme.signature.ok_or(Malformed::NoSignature(""))?;
     let values = signature_values(&request)?;
@@ -112,7 +113,8 @@ fn verify_one<'s>(
         true => None,
         false => Some(contents(request, None)?),
     };
-    ring::matching(secrets, named, now, slot.name(), |key| {
+    let mut matched = 0;
+    let key = ring::matching(secrets, named, now, slot.name(), |key| {
         let own;
         let contents = match &shared {
             Some(contents) => contents,
@@ -122,19 +124,23 @@ fn verify_one<'s>(
             }
         };
         let mut outcome = Tried::Unreadable;
-        for content in contents {
+        for (number, content) in contents {
             let parts: [&[u8]; 1] = [content];
             let tag = key.mac.compute(&parts);
             for text in &items {
                 match key.mac.compare(&tag, scheme.encoding(), text) {
-                    Some(true) => outcome = Tried::Matched,
+                    // The first of several, whatever the order of keys and signatures.
+                    Some(true) if outcome != Tried::Matched => {
+                        (outcome, matched) = (Tried::Matched, *number);
+                    }
                     Some(false) if outcome == Tried::Unreadable => outcome = Tried::Unlike,
                     _ => {}
                 }
             }
         }
         Ok(outcome)
-    })
+    })?;
+    Ok((key, matched))
 }
 
 type Values<'a> = Vec<(&'static crate::scheme::Slot, Cow<'a, [u8]>)>;
@@ -167,8 +173,8 @@ fn needs_key(parts: &'static [Part]) -> bool {
     found
 }
 
-/// All contents that the request may be meant for.
-fn contents(request: Request<'_>, key: Option<&Key>) -> Result<Vec<Vec<u8>>, Malformed> {
+/// All contents that the request may be meant for, with their numbers.
+fn contents(request: Request<'_>, key: Option<&Key>) -> Result<Vec<(usize, Vec<u8>)>, Malformed> {
     let composer = Composer {
         request,
         key,
@@ -176,9 +182,9 @@ fn contents(request: Request<'_>, key: Option<&Key>) -> Result<Vec<Vec<u8>>, Mal
     };
     let mut made = Vec::new();
     let mut first_miss = None;
-    for parts in request.reader.scheme.contents() {
+    for (number, parts) in request.reader.scheme.contents().enumerate() {
         match composer.content(parts) {
-            Ok(content) => made.push(content),
+            Ok(content) => made.push((number, content)),
             // What cannot be written was not signed; another content may still be.
             Err(Miss::Malformed(what)) if what != Malformed::Encoding => return Err(what),
             Err(miss) => first_miss = first_miss.or(Some(miss)),

@@ -109,10 +109,16 @@ impl<'a> Verified<'a> {
             key: None,
             purpose: Purpose::Identify,
         };
-        let mut contents = self.reader.scheme.contents();
-        let content = contents.find_map(|parts| composer.content(parts).ok());
+        // The one that was signed: the bytes of a signature are the same however a captured request
+        // is spelt to fit them.
+        let scheme = self.reader.scheme;
+        let parts = match scheme.identity_content() {
+            [] => scheme.contents().nth(self.content),
+            parts => Some(parts),
+        };
+        let content = composer.content(parts.ok_or(KeyError::NoId)?);
         let mut hash = Sha256::new();
-        hash.update(content.ok_or(KeyError::NoId)?);
+        hash.update(content.map_err(|_| KeyError::NoId)?);
         let id = format!("content:{}", event::hex(&event::first_half(hash)));
         EventKey::make(tenant, self.reader.scheme.provider(), &id)
     }

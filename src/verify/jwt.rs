@@ -42,7 +42,7 @@ pub(super) fn verify<'a>(
         let stamp = header_stamp(&request)?;
         let payload = base64url(&content(request)?);
         let key = matching_key(secrets, &token, payload.as_bytes(), now)?;
-        return Verified::judge(reader, body, stamp, now, key, secrets);
+        return Verified::judge(reader, body, stamp, now, key, secrets, 0);
     }
 
     let key = matching_key(secrets, &token, token.payload, now)?;

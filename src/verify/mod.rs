@@ -141,7 +141,7 @@ fn verify_any<'a>(
         }
         _ => header_stamp,
     };
-    Verified::judge(reader, raw_body, stamp, now, (key_index, key), secrets)
+    Verified::judge(reader, raw_body, stamp, now, (key_index, key), secrets, 0)
 }
 
 /// Computes one MAC per key and compares it with every signature, until a key matches.

@@ -22,6 +22,7 @@ pub struct VerifiedBuf {
     key_index: usize,
     key_id: Option<Box<str>>,
     window: Option<Duration>,
+    content: usize,
 }
 
 impl VerifiedBuf {
@@ -36,6 +37,7 @@ impl VerifiedBuf {
             key_index: delivery.key_index,
             key_id: delivery.key_id.map(Into::into),
             window: delivery.window,
+            content: delivery.content,
         }
     }
 
@@ -44,6 +46,7 @@ impl VerifiedBuf {
         let reader = Reader::new(self.scheme, &self.headers);
         let key = (self.key_index, self.key_id.as_deref());
         Verified::new(reader, &self.body, self.stamp, self.now, key, self.window)
+            .over_content(self.content)
     }
 
     /// The raw body, byte for byte what was verified.

@@ -26,6 +26,8 @@ pub struct Verified<'a> {
     pub(super) key_index: usize,
     pub(super) key_id: Option<&'a str>,
     pub(super) window: Option<Duration>,
+    /// Which of the scheme's contents the signature is over.
+    pub(super) content: usize,
 }
 
 impl<'a> Verified<'a> {
@@ -45,7 +47,12 @@ impl<'a> Verified<'a> {
             key_index,
             key_id,
             window,
+            content: 0,
         }
+    }
+
+    pub(super) fn over_content(self, content: usize) -> Self {
+        Self { content, ..self }
     }
 
     /// Judges the age, last of all: what is stale is authentic.
@@ -56,6 +63,7 @@ impl<'a> Verified<'a> {
         now: OffsetDateTime,
         (key_index, key): (usize, &'a Key),
         secrets: &'a Secrets,
+        content: usize,
     ) -> Result<Self, Rejection> {
         let fresh = match (stamp, &reader.scheme.timestamp) {
             (Some(stamp), Some((_, unit))) => {
@@ -65,6 +73,7 @@ impl<'a> Verified<'a> {
         };
         let key = (key_index, key.id.as_deref());
         let verified = Self::new(reader, body, stamp, now, key, secrets.window());
+        let verified = verified.over_content(content);
         if fresh {
             Ok(verified)
         } else {

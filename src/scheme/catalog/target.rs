@@ -106,6 +106,7 @@ catalog! {
             Part::Text("."),
             Part::Body,
         ]])
+        .identity(&[Part::Body])
         .ambiguous_boundary(
             "header values may hold the full stop that ends them, and v1 reads as v0 over a longer \
              body: no header is trusted, and such a body is not JSON",

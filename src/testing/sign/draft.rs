@@ -132,6 +132,15 @@ impl Draft<'_> {
             if let KeySource::Url(slot, [rule, ..]) = self.scheme.key_source() {
                 wanted.push((slot, rule.example()));
             }
+            // A list of headers is written when they are all there, and not made up.
+            let is_list = |slot: &Slot| {
+                let same = |list: &HeaderList| {
+                    list.names.name() == slot.name()
+                        && list.names.fixed_prefix() == slot.fixed_prefix()
+                };
+                lists.iter().any(same)
+            };
+            wanted.retain(|(slot, _)| !is_list(slot));
             for (slot, value) in wanted {
                 if slot.place() != Place::Body && self.absent(&prefix, &slot) {
                     self.put(&prefix, &slot, &value)?;
