@@ -5,7 +5,9 @@ use hookproof::{
     store::{EffectError, RecordFault, StoreErrorKind},
 };
 
-use super::{Bench, LEASE, ask, batch, busy, crash, key, number, run, settle, win, win_in};
+use super::{
+    Bench, LEASE, PATIENCE, ask, batch, busy, crash, key, number, run, settle, win, win_in,
+};
 
 pub(crate) async fn due(store: &PostgresStore, lease: &Lease, name: &str) -> EffectSlot {
     match store.effect(lease, name).await.unwrap() {
@@ -65,7 +67,8 @@ fn nobody_waits_for_an_open_step() {
         let mut tx = bench.pool.begin().await.unwrap();
         store.record_in(&mut tx, slot, "no. 1").await.unwrap();
         bench.clock.advance(LEASE);
-        busy(&store, "e1").await;
+        let told = tokio::time::timeout(PATIENCE, busy(&store, "e1")).await;
+        told.expect("a claim waits for the step's transaction");
         tx.commit().await.unwrap();
         let new = win(&store, "e1").await;
         assert_eq!(done(&store, &new, "invoice").await, "no. 1");
