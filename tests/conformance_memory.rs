@@ -69,3 +69,5 @@ impl Backend for Own {
 }
 
 hookproof::store_conformance! { memory: Memory, boxed: Boxed, own: Own }
+hookproof::batch_conformance! { memory_batches: Memory }
+hookproof::stats_conformance! { memory_stats: Memory }

@@ -58,3 +58,9 @@ hookproof::store_conformance! {
     full: Sqlite::with(Synchronous::Full),
     normal: Sqlite::with(Synchronous::Normal),
 }
+
+hookproof::batch_conformance! {
+    full_batches: Sqlite::with(Synchronous::Full),
+    normal_batches: Sqlite::with(Synchronous::Normal),
+}
+hookproof::stats_conformance! { stats: Sqlite::with(Synchronous::Normal) }

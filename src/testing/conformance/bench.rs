@@ -76,10 +76,20 @@ pub(super) struct Bench<'b> {
 
 /// Opens a store of `backend` and runs one case on it.
 pub(super) fn on<B: Backend>(backend: &B, case: fn(&Bench<'_>)) {
+    with(backend, |_| (), |bench, ()| case(bench));
+}
+
+/// The same with the store seen in another way as well, for what not every store can do.
+pub(super) fn with<B: Backend, V>(
+    backend: &B,
+    view: fn(Arc<B::Store>) -> V,
+    case: impl FnOnce(&Bench<'_>, V),
+) {
     let clock = ManualClock::at(start());
     let witness = Witness::default();
+    let store = Arc::new(backend.open(clock.clone(), witness.clone()));
     let bench = Bench {
-        store: Arc::new(backend.open(clock.clone(), witness.clone())),
+        store: store.clone(),
         clock,
         witness,
         dropped: backend.dropped_lease(),
@@ -89,7 +99,7 @@ pub(super) fn on<B: Backend>(backend: &B, case: fn(&Bench<'_>)) {
         stalled: Mutex::default(),
         races: AtomicUsize::new(0),
     };
-    case(&bench);
+    case(&bench, view(store));
     let stalled = bench.stalled.into_inner();
     (bench.drive)(pin!(async { drop(stalled) }));
 }

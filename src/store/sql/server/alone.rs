@@ -2,10 +2,10 @@
 
 use crate::{
     event::EventKey,
-    store::{Receipt, StoreError, StoreErrorKind},
+    store::{Claiming, Receipt, StoreError, StoreErrorKind},
 };
 
-use super::{Ask, Attempt, Change, Changed, Look, Session};
+use super::{Ask, Attempt, BatchSession, Change, Changed, Look, Looks, Session};
 
 /// How often a statement is run that the server calls off for an isolation level that is stricter
 /// than it needs. Each time somebody else has got on, so this many are never needed in practice.
@@ -53,5 +53,23 @@ impl<S: Session> Session for Alone<'_, S> {
 
     async fn purge(&mut self, now: Option<i64>, at_most: i64) -> Result<i64, StoreError> {
         again!(self.0.purge(now, at_most))
+    }
+}
+
+impl<S: BatchSession> BatchSession for Alone<'_, S> {
+    async fn find_many(
+        &mut self,
+        keys: &[&EventKey],
+        now: Option<i64>,
+    ) -> Result<Looks, StoreError> {
+        again!(self.0.find_many(keys, now))
+    }
+
+    async fn claim_many(
+        &mut self,
+        claimings: &[&Claiming],
+        now: Option<i64>,
+    ) -> Result<Vec<Result<Attempt, StoreError>>, StoreError> {
+        again!(self.0.claim_many(claimings, now))
     }
 }

@@ -5,6 +5,7 @@
 //! the caller's transaction the same flow runs on the caller's connection as it is.
 
 mod alone;
+mod batch;
 mod error;
 mod verbs;
 
@@ -16,6 +17,7 @@ use crate::{
 };
 
 pub(super) use alone::Alone;
+pub(super) use batch::{BatchSession, Looks};
 pub(super) use verbs::{Ended, Verbs};
 
 /// One connection. Times are microseconds since 1970; where one is given it stands for the

@@ -19,14 +19,15 @@ use super::{
 
 /// A connection with its prepared statements. Each is prepared when it is first needed.
 pub(super) struct Verbs<'c> {
-    connection: &'c Connection,
-    clock: &'c dyn Clock,
+    pub(super) connection: &'c Connection,
+    pub(super) clock: &'c dyn Clock,
     find: Prepared<'c>,
     claim: Prepared<'c>,
     change: Prepared<'c>,
     give_back: Prepared<'c>,
     forget: Prepared<'c>,
     purge: Prepared<'c>,
+    pub(super) stats: Prepared<'c>,
     remember: Prepared<'c>,
     save: Prepared<'c>,
     keep: Prepared<'c>,
@@ -72,6 +73,7 @@ impl<'c> Verbs<'c> {
             give_back: prepared(sql::GIVE_BACK),
             forget: prepared(sql::FORGET),
             purge: prepared(sql::PURGE),
+            stats: prepared(sql::STATS),
             remember: prepared(sql::REMEMBER),
             save: prepared(sql::SAVE),
             keep: prepared(sql::KEEP),
