@@ -15,6 +15,7 @@
 #[path = "../common_server/mod.rs"]
 mod common_server;
 
+mod batches;
 mod conformance;
 mod faults;
 mod isolation;
@@ -22,6 +23,7 @@ mod judged;
 mod processes;
 mod quiet;
 mod races;
+mod roles;
 mod schema;
 mod transactions;
 mod traps;

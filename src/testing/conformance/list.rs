@@ -213,6 +213,7 @@ macro_rules! __batch_cases {
                 takeover_by_batches_at_once
                 batches_against_purges
                 batches_against_forgetting
+                batch_cancelled_midway
             }
         }
     };
