@@ -120,7 +120,7 @@ fn a_batch_is_one_transaction() {
     run(async {
         let transactions = async || {
             let ids = "SELECT count(DISTINCT xmin::text) FROM webhook_receipt";
-            number(&mut *bench.pool.acquire().await.unwrap(), ids).await
+            number(&mut bench.pool.acquire().await.unwrap(), ids).await
         };
         leases(claim_many(&store, 0..500).await)
             .into_iter()
@@ -143,7 +143,7 @@ fn a_corrupt_row_fails_alone() {
     run(async {
         crash(win(&store, "e1").await);
         let other = "UPDATE webhook_receipt SET event_id = 'of another event'";
-        batch(&mut *bench.pool.acquire().await.unwrap(), other).await;
+        batch(&mut bench.pool.acquire().await.unwrap(), other).await;
         let mut claims = store.claim_many(asks(0..3)).await.unwrap();
         let error = claims.remove(1).unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::Corrupt);
