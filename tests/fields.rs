@@ -29,11 +29,12 @@ const NOW: OffsetDateTime = datetime!(2027-01-15 08:00 UTC);
 const SECRET: &str = "a-secret-of-sufficient-length";
 
 fn secrets(scheme: &'static Scheme) -> Secrets {
-    Secrets::new(scheme, [common::secret(scheme, SECRET)]).unwrap()
+    let secret = common::with_settings(scheme, common::secret(scheme, SECRET));
+    Secrets::new(scheme, [secret]).unwrap()
 }
 
 fn signed(scheme: &'static Scheme, body: &[u8]) -> Signed {
-    let secret = common::signing_secret(scheme, SECRET);
+    let secret = common::with_settings(scheme, common::signing_secret(scheme, SECRET));
     Signer::new(scheme, secret).at(NOW).sign(body).unwrap()
 }
 
@@ -189,7 +190,7 @@ fn several_items_name_no_event() {
 fn paymob_digits_move_only_where_the_row_says_so() {
     let given = json!({"obj": {
         "amount_cents": 100, "created_at": "2026-01-01T00:00:00.284816", "id": 2556706,
-        "integration_id": 6741, "is_refunded": true, "source_data": {"pan": "2346"},
+        "integration_id": 6741, "is_capture": true, "is_refunded": true, "source_data": {"pan": "2346"},
     }});
     let request = signed(&scheme::PAYMOB, given.to_string().as_bytes());
     let moved = |changes: &[(&str, Value)]| {

@@ -11,8 +11,9 @@ use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::task::JoinSet;
 
 use crate::{
-    demo_secret, secret,
+    demo_secret, providers, secret,
     server::{PUBLIC, Server},
+    with_settings,
 };
 
 /// One line of the table.
@@ -85,7 +86,9 @@ fn sign(
     at: OffsetDateTime,
 ) -> Result<Signed> {
     let url = format!("{PUBLIC}/hooks/{}", scheme.name());
-    let mut signer = Signer::new(scheme, secret).at(at).target("POST", &url);
+    let mut signer = Signer::new(scheme, with_settings(scheme, secret))
+        .at(at)
+        .target("POST", &url);
     if let Some(header) = scheme.delivery_id_header() {
         signer = signer.header(header, id);
     }
@@ -116,7 +119,11 @@ impl<'s> Drill<'s> {
 
     /// Where a request goes in truth: this server, with the query that was signed.
     fn url(&self, scheme: &Scheme, request: &Signed) -> String {
-        let query = request.url.find('?').map_or("", |at| &request.url[at..]);
+        let query = request
+            .url
+            .split_once('?')
+            .map(|(_, query)| format!("?{query}"));
+        let query = query.unwrap_or_default();
         let (address, name) = (self.server.address(), scheme.name());
         format!("http://{address}/hooks/{name}{query}")
     }
@@ -195,7 +202,7 @@ pub(crate) async fn run(server: &Server) -> Result<bool> {
     retries(&mut drill).await?;
     attacks(&mut drill).await?;
     operations(&mut drill).await?;
-    for scheme in scheme::ALL {
+    for scheme in providers() {
         provider(&mut drill, scheme).await?;
     }
     Ok(drill.print())
@@ -299,7 +306,7 @@ async fn provider(drill: &mut Drill<'_>, scheme: &'static Scheme) -> Result<()> 
     let request = signed(scheme, &format!("each_{}", scheme.name()), "each")?;
     let mut tampered = request.clone();
     if scheme.coverage().body {
-        tampered.body.push(b' ');
+        tampered.body.push(b'x');
     } else {
         // Nothing of the body is protected: then under a secret that is not in the ring.
         let (id, stranger) = (format!("each_{}", scheme.name()), demo_secret(scheme, "9"));

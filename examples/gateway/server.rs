@@ -19,16 +19,16 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
-    Event, EventKey, Gate, Secret, Secrets, SqliteStore, Verdict, Verified,
+    Event, EventKey, Gate, Secrets, SqliteStore, Verdict, Verified,
     gate::{DEFAULT_BODY_LIMIT, HandlerError},
     headers::RequestTarget,
-    scheme::{self, IdSource, Mac, Scheme},
+    scheme::{IdSource, Mac, Scheme},
 };
 use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{demo_secret, secret};
+use crate::{demo_secret, providers, secret, with_settings};
 
 /// What the gateway did: how often each event was acted on, and tried.
 #[derive(Debug, Default)]
@@ -76,10 +76,13 @@ pub(crate) struct Server {
 
 /// The current and the previous secret: a rotation is nothing but two secrets in the ring.
 fn ring(scheme: &'static Scheme) -> Result<Secrets, hookproof::SecretsError> {
-    let previous = Secret::from(demo_secret(scheme, "0")).key_id("previous");
+    let previous = with_settings(scheme, &demo_secret(scheme, "0")).key_id("previous");
     Secrets::new(
         scheme,
-        [Secret::from(secret(scheme)).key_id("current"), previous],
+        [
+            with_settings(scheme, &secret(scheme)).key_id("current"),
+            previous,
+        ],
     )
 }
 
@@ -102,6 +105,10 @@ fn gate(
         // No id in a header either. What the body says is the application's to choose; for a
         // demonstration, equal bodies are the same event.
         (Mac::Token, IdSource::None) => {
+            gate.key_by(move |delivery, tenant| body_key(scheme, delivery, tenant))
+        }
+        // A token that says nothing of the body, whose id is therefore anybody's.
+        (_, IdSource::Json(_)) if !scheme.coverage().id => {
             gate.key_by(move |delivery, tenant| body_key(scheme, delivery, tenant))
         }
         // Nothing is signed, so nothing better than the unsigned id can be had. Whoever sees one
@@ -180,7 +187,7 @@ impl Server {
     ) -> Result<Self, Box<dyn Error>> {
         let store = Arc::new(SqliteStore::open(file)?);
         let mut gates = Gates::new();
-        for &scheme in scheme::ALL {
+        for scheme in providers() {
             gates.insert(scheme.name(), gate(scheme, &store)?);
         }
         let actions = Arc::new(Actions::default());

@@ -66,7 +66,7 @@ fn part(part: &Part) -> String {
         Part::Setting(name) => format!("setting(`{name}`)"),
         Part::Of(Transform::Join, inner) => parts(inner),
         Part::Of(how, inner) => format!("{}({})", transform(*how), parts(inner)),
-        Part::IfPresent(inner) => format!("[{}]", parts(inner)),
+        Part::IfPresent(inner) => format!("optional({})", parts(inner)),
         Part::Require(condition) => self::condition(condition),
         _ => panic!("a new part needs a name here"),
     }

@@ -3,8 +3,6 @@
 //! The secret is `user:password` as text, split by nobody: what the header encodes must be the
 //! same bytes, colons and all, so credentials without a colon can never be right.
 
-use std::time::Duration;
-
 use super::DAY;
 use crate::scheme::{Encoding, Evidence, IdSource, Mac, Scheme, Slot, Source, Stability};
 
@@ -76,7 +74,7 @@ catalog! {
     /// Postmark.
     pub const POSTMARK: Scheme = basic("postmark")
         .event_type(Source::Json("/RecordType"))
-        .retry_horizon(Duration::from_secs(24 * 60 * 60))
+        .retry_horizon(DAY)
         .docs(
             "https://postmarkapp.com/developer/webhooks/webhooks-overview",
             Evidence::OfficialDocs,

@@ -14,17 +14,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
 
+mod facts;
 #[cfg(feature = "handshake")]
 #[allow(
     clippy::indexing_slicing,
     reason = "rows that `check` accepts name their settings"
 )]
-#[path = "guide/handshakes.rs"]
 mod handshakes;
-#[path = "guide/token.rs"]
 mod token;
-
-#[path = "guide/words.rs"]
 mod words;
 
 use std::fmt::Write as _;
@@ -53,7 +50,7 @@ fn the_guide_matches_the_rows() {
 
 fn guide() -> String {
     let mut out = String::from(
-        "# Schemes\n\nMade from the catalogue's rows by `tests/guide.rs`; edit those.\n\n\
+        "# Schemes\n\nMade from the catalogue's rows by `tests/guide`; edit those.\n\n\
          *Covered* is what a valid signature says: **b**ody, **t**ime, **i**d, event t**y**pe. Anything else could have been\n\
          written by whoever held one captured request. Facts marked *unverified* are from memory of the documentation.\n\n\
          | name | algorithm | covered | event named by | window | evidence |\n|---|---|---|---|---|---|\n",
@@ -162,6 +159,9 @@ fn section(out: &mut String, scheme: &Scheme) {
         line(what, words);
     }
     line("secret", secret(scheme.secret_format()));
+    for (what, words) in facts::lines(scheme) {
+        line(what, words);
+    }
     if !scheme.key_content().is_empty() {
         line("key", parts(scheme.key_content()));
     }
@@ -230,8 +230,13 @@ fn section(out: &mut String, scheme: &Scheme) {
             _ => format!("{hours} h"),
         };
         line(
-            "retries end after",
-            format!("about {time}; receipts are kept 30 days by default"),
+            "retention",
+            format!("retries end after about {time}: keep receipts for longer; 30 days by default"),
+        );
+    } else {
+        line(
+            "retention",
+            "how long retries go on is not known: 30 days by default".into(),
         );
     }
     if let Some(why) = scheme.ambiguity() {
