@@ -10,7 +10,7 @@ use crate::{
 
 use super::{PostgresStore, statements as sql};
 
-/// Some 600,000 receipts, read in about a tenth of a second.
+/// Some 600,000 receipts.
 pub(super) const DEFAULT_BYTES: u64 = 128 * 1024 * 1024;
 
 impl StatsStore for PostgresStore {
