@@ -84,8 +84,8 @@
 //! | S-39 schema, S-40 SQLite busy | SQL backends' tests |
 //!
 //! What only some stores can do has lists of its own: [`batch_conformance!`](crate::batch_conformance)
-//! for [`BatchStore`](crate::store::BatchStore), [`stats_conformance!`](crate::stats_conformance) for
-//! [`StatsStore`](crate::store::StatsStore).
+//! for [`BatchStore`], [`stats_conformance!`](crate::stats_conformance) for
+//! [`StatsStore`].
 //!
 //! Events in state `Received` come from an inbox only, and so do their cases. A store with a limit
 //! (`Full`), a transaction or a schema of its own has more to prove than this.
