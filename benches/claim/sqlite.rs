@@ -6,16 +6,19 @@
 //! a commit too, so one claim at a time cannot be faster. Claims that wait at the same time share
 //! one, as they do in a service: `32 at once`.
 //!
+//! Batches (`claim_many`) are of 500 events; their ratio is to the bare `INSERT` like the others', and
+//! beside it stands their rate over that of single claims in the same rounds.
+//!
 //! The time is the wall clock's, since most of it is waiting, for the disk and for the store's
 //! threads. Leases are settled after the clock has stopped. The files are made anew, in cargo's
 //! folder for temporary files, so that disk is what is measured.
 
-use std::{fs, hint::black_box, path::PathBuf, time::Duration, time::Instant};
+use std::{cell::RefCell, fs, hint::black_box, path::PathBuf, time::Duration, time::Instant};
 
 use futures_util::future::join_all;
 use hookproof::{
     Claim, Claiming, EventKey, IdempotencyStore, Lease, SqliteStore, Verdict,
-    store::sql::Synchronous,
+    store::{BatchStore, sql::Synchronous},
 };
 use hookproof_benches::{Mode, Time};
 use pollster::block_on;
@@ -24,6 +27,7 @@ use rusqlite::{Connection, params};
 const BUDGET: Duration = Duration::from_secs(6);
 const LEAST_ROUNDS: usize = 10;
 const BATCH: usize = 32;
+const MANY: usize = 500;
 
 pub fn run(mode: Mode) {
     let levels = [("normal", Synchronous::Normal), ("full", Synchronous::Full)];
@@ -32,6 +36,11 @@ pub fn run(mode: Mode) {
         for (case, time) in bench.run(mode.budget(BUDGET)) {
             println!("{case:<34} synchronous={level:<7} {time}");
         }
+        println!(
+            "{:<34} synchronous={level:<7} {:.1}x the rate of single claims",
+            "batches of 500",
+            bench.gain()
+        );
     }
 }
 
@@ -42,6 +51,8 @@ struct Bench {
     folder: PathBuf,
     bare: Connection,
     store: SqliteStore,
+    /// What a batch gains over single claims, in each round.
+    gains: RefCell<Vec<f64>>,
 }
 
 impl Bench {
@@ -61,29 +72,34 @@ impl Bench {
             folder,
             bare,
             store,
+            gains: RefCell::default(),
         }
     }
 
     fn run(&self, budget: Duration) -> Vec<(&'static str, Time)> {
-        let cases: [Case; 4] = [
+        let cases: [Case; 5] = [
             ("bare INSERT", Self::insert),
             ("SqliteStore claim, new", Self::one_by_one),
             ("SqliteStore claim, new, 32 at once", Self::at_once),
             ("SqliteStore claim, duplicate", Self::again),
+            ("SqliteStore batch of 500, new", Self::many),
         ];
         let rounds = if budget.is_zero() { 1 } else { LEAST_ROUNDS };
         let begin = Instant::now();
-        let mut results = [const { Vec::new() }; 4];
+        let mut results = [const { Vec::new() }; 5];
         let mut round = 0;
         while round < rounds || begin.elapsed() < budget {
             for turn in 0..cases.len() {
                 let which = (round + turn) % cases.len();
                 let (name, case) = cases[which];
                 let key = |n| EventKey::business(name, "bench", &format!("{round}/{n}"));
-                let keys: Vec<_> = (0..BATCH).map(|n| key(n).expect("a sound key")).collect();
+                let events = if which == 4 { MANY } else { BATCH };
+                let keys: Vec<_> = (0..events).map(|n| key(n).expect("a sound key")).collect();
                 let time = case(self, &keys);
-                results[which].push(time.as_nanos() as f64 / BATCH as f64);
+                results[which].push(time.as_nanos() as f64 / events as f64);
             }
+            let (single, many) = (results[1][round], results[4][round]);
+            self.gains.borrow_mut().push(single / many);
             round += 1;
         }
         let time = |all: &Vec<f64>| Time::of(all, &results[0]).expect("at least one round");
@@ -112,6 +128,23 @@ impl Bench {
         let taken = begin.elapsed();
         claims.into_iter().for_each(|claim| self.settle(won(claim)));
         taken
+    }
+
+    fn many(&self, keys: &[EventKey]) -> Duration {
+        let claimings: Vec<_> = keys.iter().cloned().map(Claiming::business).collect();
+        let begin = Instant::now();
+        let claims = block_on(self.store.claim_many(claimings)).expect("SQLite answers");
+        let taken = begin.elapsed();
+        for claim in claims {
+            self.settle(won(claim.expect("SQLite answers")));
+        }
+        taken
+    }
+
+    fn gain(&self) -> f64 {
+        let mut gains = self.gains.borrow_mut();
+        gains.sort_by(f64::total_cmp);
+        gains[gains.len() / 2]
     }
 
     fn at_once(&self, keys: &[EventKey]) -> Duration {

@@ -18,7 +18,7 @@ use crate::{
     secrets::Secrets,
     store::{
         Claim, Claiming, DEFAULT_LEASE, DEFAULT_MAX_ATTEMPTS, IdempotencyStore, Lease,
-        MAX_RESULT_BYTES, SettleFault, State, StoreError, StoreErrorKind, Verdict,
+        MAX_RESULT_BYTES, Retention, SettleFault, State, StoreError, StoreErrorKind, Verdict,
     },
     verify::{Verified, verify},
 };
@@ -70,6 +70,7 @@ pub struct Gate<S> {
     body_limit: usize,
     lease: Duration,
     retention: Option<Duration>,
+    retention_policy: Retention,
     max_attempts: u32,
     retry_wait: Duration,
     request_id: &'static str,
@@ -88,6 +89,7 @@ impl<S: IdempotencyStore> Gate<S> {
             body_limit: DEFAULT_BODY_LIMIT,
             lease: DEFAULT_LEASE,
             retention: None,
+            retention_policy: Retention::new(),
             max_attempts: DEFAULT_MAX_ATTEMPTS,
             retry_wait: Duration::ZERO,
             request_id: "X-Request-Id",
@@ -123,6 +125,14 @@ impl<S: IdempotencyStore> Gate<S> {
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = Some(retention);
+        self
+    }
+
+    /// How long receipts are kept, by provider and tenant; refused when it was made if that is too
+    /// short. [`Gate::retention`] goes before it.
+    #[must_use]
+    pub fn retention_policy(mut self, policy: Retention) -> Self {
+        self.retention_policy = policy;
         self
     }
 
@@ -243,7 +253,8 @@ impl<S: IdempotencyStore> Gate<S> {
     fn claiming(&self, delivery: &Verified<'_>, key: EventKey) -> Claiming {
         let mut claiming = Claiming::new(delivery, key)
             .lease(self.lease)
-            .max_attempts(self.max_attempts);
+            .max_attempts(self.max_attempts)
+            .retention_policy(&self.retention_policy);
         if let Some(retention) = self.retention {
             claiming = claiming.retention(retention);
         }

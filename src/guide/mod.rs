@@ -4,6 +4,7 @@
 //! * [`schemes`]: what each provider signs, and its traps.
 //! * [`handshakes`]: how each provider checks an endpoint, and what it wants to hear.
 //! * [`stores`]: how to choose, run and write a store.
+//! * [`operations`]: running it: roles, sizes, retention, alerts, and what to do when.
 //! * [`misuse`]: mistakes that do not compile, and those that do.
 
 #[doc = include_str!("design.md")]
@@ -17,6 +18,9 @@ pub mod handshakes {}
 
 #[doc = include_str!("stores.md")]
 pub mod stores {}
+
+#[doc = include_str!("operations.md")]
+pub mod operations {}
 
 #[doc = include_str!("misuse.md")]
 pub mod misuse {}

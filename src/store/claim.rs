@@ -7,7 +7,7 @@ use crate::{
     verify::Verified,
 };
 
-use super::{Lease, Receipt};
+use super::{Lease, Receipt, Retention};
 
 /// How long a lease lasts unless the application says otherwise: 60 s.
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(60);
@@ -80,6 +80,14 @@ impl Claiming {
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = retention.max(self.least_retention);
         self
+    }
+
+    /// Keeps the receipt as long as the policy says for its provider and tenant.
+    pub fn retention_policy(self, policy: &Retention) -> Self {
+        match policy.for_event(&self.key) {
+            Some(retention) => self.retention(retention),
+            None => self,
+        }
     }
 
     /// After this many attempts (at least 1) the next failure makes the event

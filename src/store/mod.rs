@@ -16,6 +16,7 @@
 //! The table is [`Receipt::ruling`], a pure function that every backend of this crate is tested
 //! against, and that a backend of your own can call.
 
+mod batch;
 mod claim;
 mod effect;
 mod error;
@@ -23,13 +24,16 @@ mod lease;
 mod ledger;
 mod memory;
 mod receipt;
+mod retention;
 mod row;
 #[cfg(any(feature = "rusqlite", feature = "sqlx-postgres"))]
 pub mod sql;
+mod stats;
 mod verdict;
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
+pub use batch::{BatchStore, MAX_BATCH, bounded};
 pub use claim::{
     Claim, Claiming, Conflict, DEFAULT_LEASE, DEFAULT_MAX_ATTEMPTS, DEFAULT_RETENTION,
 };
@@ -39,7 +43,9 @@ pub use lease::{Abandoned, Lease, OnAbandoned, Stderr};
 pub use ledger::{EffectError, EffectLedger, RecordError, RecordFault};
 pub use memory::{MemoryStore, MemoryStoreBuilder};
 pub use receipt::{Fence, Receipt, Ruling};
+pub use retention::{Retention, RetentionTooShort};
 pub use row::StoredRow;
+pub use stats::{StatsStore, StoreStats};
 pub use verdict::{MAX_RESULT_BYTES, State, Verdict};
 
 use crate::event::EventKey;

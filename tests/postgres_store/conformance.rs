@@ -69,3 +69,9 @@ hookproof::ledger_conformance! {
     ledger_repeatable_read: Pool::at("repeatable read", 10, 100),
     ledger_serializable: Pool::at("serializable", 5, 100),
 }
+hookproof::batch_conformance! {
+    read_committed_batches: Pool::at("read committed", 50, 1_000),
+    repeatable_read_batches: Pool::at("repeatable read", 20, 100),
+    serializable_batches: Pool::at("serializable", 20, 100),
+}
+hookproof::stats_conformance! { stats: Pool::at("read committed", 1, 1) }

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use hookproof::{
     Claim, Claiming, EventKey, Fence, Fingerprint, IdempotencyStore, Lease, Receipt,
-    store::{Ruling, StoredRow, sql::TxClaim},
+    store::{BatchStore, Ruling, StatsStore, StoreStats, StoredRow, sql::TxClaim},
 };
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -176,6 +176,68 @@ fn claims_are_judged_as_in_rust() {
     for kind in ["New", "Duplicate", "InProgress", "Conflict", "Dead", "Bury"] {
         assert!(seen.get(kind).is_some_and(|n| *n > 60), "{kind}: {seen:?}");
     }
+}
+
+/// The same rows, all at once: they appear between the look and the one statement.
+#[test]
+fn claims_of_batches_are_judged_as_in_rust() {
+    let bench = Bench::new();
+    let mut numbers = Numbers(0x2545_f491_4f6c_dd1d);
+    let mut seen = BTreeMap::<_, usize>::new();
+    for round in 0..5 {
+        let asked: Vec<_> = (0..500)
+            .map(|n| format!("e{round}/{n}"))
+            .map(|id| (key(&id), numbers.row(), numbers.claiming(&id)))
+            .collect();
+        let (pool, rows) = (bench.pool.clone(), asked.clone());
+        let clock = Between::look_and_claim(async move {
+            let mut connection = pool.acquire().await.unwrap();
+            for (key, row, _) in rows {
+                insert(&mut connection, &key, row).await;
+            }
+        });
+        let store = bench.builder().clock(clock).build();
+        let claimings = asked.iter().map(|(_, _, claiming)| claiming.clone());
+        let told = run(store.claim_many(claimings.collect())).unwrap();
+        assert_eq!(told.len(), asked.len());
+        for ((key, row, claiming), told) in asked.into_iter().zip(told) {
+            let stored = row.clone().into_receipt(key).unwrap();
+            let (kind, answer, after) = by_the_rules(stored, &claiming);
+            *seen.entry(kind).or_default() += 1;
+            let told = match told.unwrap() {
+                Claim::New(lease) => {
+                    stands_for(&lease, &after);
+                    super::crash(lease);
+                    "New".to_owned()
+                }
+                claim => format!("{claim:?}"),
+            };
+            assert_eq!(told, answer, "{row:?} {claiming:?}");
+            let kept = run(store.get(claiming.key())).unwrap();
+            assert_eq!(kept, Some(after), "{row:?} {claiming:?}");
+        }
+    }
+    for kind in ["New", "Duplicate", "InProgress", "Conflict", "Dead", "Bury"] {
+        assert!(seen.get(kind).is_some_and(|n| *n > 60), "{kind}: {seen:?}");
+    }
+}
+
+#[test]
+fn numbers_are_as_in_rust() {
+    let bench = Bench::new();
+    let store = bench.store();
+    let mut numbers = Numbers(99);
+    let mut expected = StoreStats::at(NOW);
+    run(async {
+        let mut beside = bench.beside().await;
+        for n in 0..1_500 {
+            let (key, row) = (key(&format!("e{n}")), numbers.row());
+            insert(&mut beside, &key, row.clone()).await;
+            expected.add(&row.into_receipt(key).unwrap());
+        }
+        assert_eq!(store.stats().await.unwrap(), expected);
+    });
+    assert!(expected.received > 60 && expected.overdue > 60 && expected.expired > 60);
 }
 
 #[test]

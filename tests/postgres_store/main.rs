@@ -15,6 +15,7 @@
 #[path = "../common_server/mod.rs"]
 mod common_server;
 
+mod batches;
 mod conformance;
 mod faults;
 mod isolation;
@@ -23,6 +24,7 @@ mod objects;
 mod processes;
 mod quiet;
 mod races;
+mod roles;
 mod schema;
 mod steps;
 mod transactions;

@@ -1,7 +1,10 @@
 //! What must not write, and what must be written in place. Counted on servers on which nothing
 //! else runs.
 
-use hookproof::{Claim, Fingerprint, IdempotencyStore, Verdict, store::sql::TxClaim};
+use hookproof::{
+    Claim, Fingerprint, IdempotencyStore, Verdict,
+    store::{BatchStore, StatsStore, sql::TxClaim},
+};
 use sqlx::PgConnection;
 
 use super::{
@@ -58,6 +61,10 @@ fn known_events_are_answered_without_writing() {
             let changed = ask("done").fingerprint(Fingerprint::of(b"other content"));
             let conflict = store.claim(changed).await.unwrap();
             assert!(matches!(conflict, Claim::Conflict(_)));
+            let ids = ["done", "running", "failed", "dead", "done"];
+            let many = store.claim_many(ids.map(ask).to_vec()).await.unwrap();
+            assert_eq!(many.len(), ids.len());
+            assert_eq!(store.stats().await.unwrap().total(), 4);
             let mut tx = bench.pool.begin().await.unwrap();
             let claim = store.claim_in(&mut tx, ask("done")).await.unwrap();
             assert!(matches!(claim, TxClaim::Duplicate(_)));
@@ -128,9 +135,16 @@ fn updates_are_hot() {
             store.settle(lease, Verdict::retry(LEASE)).await.unwrap();
         }
         bench.clock.advance(LEASE);
-        for n in 0..EVENTS {
-            let id = format!("e{n}");
-            let lease = win(&store, &id).await;
+        let (half, ids) = (EVENTS / 2, |n| format!("e{n}"));
+        let batch = (0..half).map(|n| ask(&ids(n))).collect();
+        let mut leases = Vec::new();
+        for claim in store.claim_many(batch).await.unwrap() {
+            leases.push(super::won(claim.unwrap()));
+        }
+        for n in half..EVENTS {
+            leases.push(win(&store, &ids(n)).await);
+        }
+        for lease in leases {
             settle(
                 &store,
                 lease,

@@ -68,3 +68,8 @@ hookproof::ledger_conformance! {
     ledger_full: Sqlite::with(Synchronous::Full),
     ledger_normal: Sqlite::with(Synchronous::Normal),
 }
+hookproof::batch_conformance! {
+    full_batches: Sqlite::with(Synchronous::Full),
+    normal_batches: Sqlite::with(Synchronous::Normal),
+}
+hookproof::stats_conformance! { stats: Sqlite::with(Synchronous::Normal) }

@@ -10,6 +10,7 @@
 )]
 
 mod abandoned;
+mod batches;
 mod conformance;
 mod deferred;
 mod faults;

@@ -18,8 +18,8 @@ use crate::{
 };
 
 use super::{
-    Claim, Claiming, IdempotencyStore, Lease, OnAbandoned, Receipt, SettleError, State, Stderr,
-    StoreError, StoreFuture, Verdict,
+    BatchStore, Claim, Claiming, IdempotencyStore, Lease, OnAbandoned, Receipt, SettleError, State,
+    StatsStore, Stderr, StoreError, StoreFuture, StoreStats, Verdict, bounded,
 };
 
 use index::Hasher;
@@ -87,6 +87,8 @@ use shards::Shards;
 /// until `at_most` or the end of the store, without a pause for other futures of its thread.
 ///
 /// A lease that is dropped unsettled makes its event claimable at once, and is then reported.
+///
+/// [`stats`](StatsStore::stats) reads all receipts, one shard after the other under its lock.
 pub struct MemoryStore {
     shards: Shards,
     objects: Objects,
@@ -277,5 +279,25 @@ impl IdempotencyStore for MemoryStore {
 
     fn purge(&self, at_most: usize) -> StoreFuture<'_, Result<usize, StoreError>> {
         Box::pin(async move { Ok(self.shards.purge(at_most)) })
+    }
+}
+
+impl BatchStore for MemoryStore {
+    /// Nothing is shared here but the call: each event has its own lock and its own moment.
+    fn claim_many(
+        &self,
+        claimings: Vec<Claiming>,
+    ) -> StoreFuture<'_, Result<Vec<Result<Claim, StoreError>>, StoreError>> {
+        Box::pin(async move {
+            let claim = |claiming| self.shards.claim(claiming);
+            Ok(bounded(claimings)?.into_iter().map(claim).collect())
+        })
+    }
+}
+
+impl StatsStore for MemoryStore {
+    /// Reads every receipt, shard by shard, so the numbers are exact but not of one instant.
+    fn stats(&self) -> StoreFuture<'_, Result<StoreStats, StoreError>> {
+        Box::pin(async move { Ok(self.shards.stats()) })
     }
 }

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use crate::{
     event::EventKey,
-    store::{Claim, Claiming, StoreError, StoreErrorKind},
+    store::{Claim, Claiming, StoreError, StoreErrorKind, StoreStats},
 };
 
 use super::{
@@ -164,5 +164,14 @@ impl Shards {
             }
         }
         purged
+    }
+
+    /// Counts all receipts.
+    pub(super) fn stats(&self) -> StoreStats {
+        let mut stats = StoreStats::at(self.shared.now());
+        for (_, shard) in self.all_from(0) {
+            shard.table().count(&mut stats);
+        }
+        stats
     }
 }

@@ -77,11 +77,20 @@ pub(super) struct Bench<'b> {
 
 /// Opens a store of `backend` and runs one case on it.
 pub(super) fn on<B: Backend>(backend: &B, case: fn(&Bench<'_>)) {
-    opened(backend, |bench, _| case(bench));
+    with(backend, |_| (), |bench, ()| case(bench));
 }
 
 /// The same, for a case that asks more of the store than the contract of all.
 pub(super) fn opened<B: Backend>(backend: &B, case: impl FnOnce(&Bench<'_>, Arc<B::Store>)) {
+    with(backend, |store| store, case);
+}
+
+/// The same with the store seen in another way as well, for what not every store can do.
+pub(super) fn with<B: Backend, V>(
+    backend: &B,
+    view: fn(Arc<B::Store>) -> V,
+    case: impl FnOnce(&Bench<'_>, V),
+) {
     let clock = ManualClock::at(start());
     let witness = Witness::default();
     let store = Arc::new(backend.open(clock.clone(), witness.clone()));
@@ -96,7 +105,7 @@ pub(super) fn opened<B: Backend>(backend: &B, case: impl FnOnce(&Bench<'_>, Arc<
         stalled: Mutex::default(),
         races: AtomicUsize::new(0),
     };
-    case(&bench, store);
+    case(&bench, view(store));
     let stalled = bench.stalled.into_inner();
     (bench.drive)(pin!(async { drop(stalled) }));
 }

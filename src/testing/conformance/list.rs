@@ -184,3 +184,120 @@ macro_rules! __conformance_tests {
         }
     )*)*};
 }
+
+/// The cases for [`BatchStore`](crate::store::BatchStore).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __batch_cases {
+    ([$($then:tt)*]) => {
+        $($then)*! {
+            batches {
+                answers_are_in_the_order_asked
+                no_event_is_no_batch
+                largest_batch
+                batch_too_large_claims_nothing
+                each_claim_has_its_own_settings
+                each_lease_is_its_own
+                dropped_leases_of_a_batch
+                repeated_event_is_won_once
+                repeated_event_with_other_content
+                repeated_known_event
+                repeated_event_without_a_lease
+                lapsed_leases_are_taken_over
+                last_attempts_are_buried
+                odd_ids_in_a_batch
+                fences_in_batches_are_not_reused
+                two_batches_in_opposite_order
+                many_batches_at_once
+                batches_against_single_claims
+                takeover_by_batches_at_once
+                batches_against_purges
+                batches_against_forgetting
+                batch_cancelled_midway
+            }
+        }
+    };
+}
+
+/// The cases for [`StatsStore`](crate::store::StatsStore).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __stats_cases {
+    ([$($then:tt)*]) => {
+        $($then)*! {
+            stats {
+                empty_store_has_no_numbers
+                receipts_are_counted_by_state
+                lag_is_of_the_longest_overdue
+                running_leases_and_waits_are_not_overdue
+                expired_receipts_are_counted_until_purged
+                numbers_while_the_clock_is_set_back
+                numbers_agree_with_the_receipts
+            }
+        }
+    };
+}
+
+/// Like [`store_conformance!`](crate::store_conformance), with the cases for
+/// [`BatchStore`](crate::store::BatchStore).
+#[macro_export]
+macro_rules! batch_conformance {
+    ($($name:ident: $backend:expr),+ $(,)?) => {$(
+        #[cfg(test)]
+        mod $name {
+            #[allow(unused_imports, reason = "the backend may be named by its full path")]
+            use super::*;
+
+            fn __backend() -> impl $crate::testing::conformance::Backend<
+                Store: $crate::store::BatchStore,
+            > {
+                $backend
+            }
+
+            $crate::__batch_cases! { [$crate::__batch_tests] }
+        }
+    )+};
+}
+
+/// Like [`store_conformance!`](crate::store_conformance), with the cases for
+/// [`StatsStore`](crate::store::StatsStore).
+#[macro_export]
+macro_rules! stats_conformance {
+    ($($name:ident: $backend:expr),+ $(,)?) => {$(
+        #[cfg(test)]
+        mod $name {
+            #[allow(unused_imports, reason = "the backend may be named by its full path")]
+            use super::*;
+
+            fn __backend() -> impl $crate::testing::conformance::Backend<
+                Store: $crate::store::StatsStore,
+            > {
+                $backend
+            }
+
+            $crate::__stats_cases! { [$crate::__stats_tests] }
+        }
+    )+};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __batch_tests {
+    ($($file:ident { $($case:ident)* })*) => {$($(
+        #[test]
+        fn $case() {
+            $crate::testing::conformance::__run_batch(stringify!($case), &__backend());
+        }
+    )*)*};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __stats_tests {
+    ($($file:ident { $($case:ident)* })*) => {$($(
+        #[test]
+        fn $case() {
+            $crate::testing::conformance::__run_stats(stringify!($case), &__backend());
+        }
+    )*)*};
+}

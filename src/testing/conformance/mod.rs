@@ -87,6 +87,10 @@
 //! | S-38 purge | `s38_*` |
 //! | S-39 schema, S-40 SQLite busy | SQL backends' tests |
 //!
+//! What only some stores can do has lists of its own: [`batch_conformance!`](crate::batch_conformance)
+//! for [`BatchStore`], [`stats_conformance!`](crate::stats_conformance) for
+//! [`StatsStore`].
+//!
 //! Events in state `Received` come from an inbox only, and so do their cases. A store with a limit
 //! (`Full`), a transaction or a schema of its own has more to prove than this.
 
@@ -113,6 +117,9 @@ mod bench;
 mod post;
 mod racing;
 
+mod batches;
+mod stats;
+
 mod abandoned;
 mod claims;
 mod clocks;
@@ -128,6 +135,8 @@ mod settling;
 
 pub use backend::{Backend, DroppedLease, Witness};
 use bench::Bench;
+
+use crate::store::{BatchStore, StatsStore};
 
 /// One rule of the contract.
 #[derive(Debug, Clone, Copy)]
@@ -178,3 +187,72 @@ macro_rules! all {
 }
 
 __conformance_cases! { [all] }
+
+/// One rule for stores that claim in batches.
+#[derive(Debug, Clone, Copy)]
+pub struct BatchCase {
+    name: &'static str,
+    case: fn(&Bench<'_>, &dyn BatchStore),
+}
+
+/// One rule for stores that can say what they hold.
+#[derive(Debug, Clone, Copy)]
+pub struct StatsCase {
+    name: &'static str,
+    case: fn(&Bench<'_>, &dyn StatsStore),
+}
+
+macro_rules! more {
+    ($case:ident, $all:ident, $store:ident, $run:ident) => {
+        impl $case {
+            /// Its name.
+            pub const fn name(&self) -> &'static str {
+                self.name
+            }
+
+            /// Opens a store of `backend` and runs the case on it.
+            ///
+            /// # Panics
+            ///
+            /// If the store does not keep the rule.
+            pub fn run<B: Backend<Store: $store>>(&self, backend: &B) {
+                bench::with(
+                    backend,
+                    |store| store,
+                    |bench, store| (self.case)(bench, &store),
+                );
+            }
+        }
+
+        #[doc(hidden)]
+        pub fn $run<B: Backend<Store: $store>>(name: &str, backend: &B) {
+            let case = $all.iter().find(|case| case.name == name);
+            let case = case.expect("the list of cases is one and the same");
+            case.run(backend);
+        }
+    };
+}
+
+more! { BatchCase, ALL_OF_BATCHES, BatchStore, __run_batch }
+more! { StatsCase, ALL_OF_STATS, StatsStore, __run_stats }
+
+macro_rules! all_of_batches {
+    ($($file:ident { $($case:ident)* })*) => {
+        /// Every case for batches, for a harness of your own.
+        pub const ALL_OF_BATCHES: &[BatchCase] = &[$($(
+            BatchCase { name: stringify!($case), case: $file::$case },
+        )*)*];
+    };
+}
+
+macro_rules! all_of_stats {
+    ($($file:ident { $($case:ident)* })*) => {
+        /// Every case for numbers, for a harness of your own.
+        pub const ALL_OF_STATS: &[StatsCase] = &[$($(
+            StatsCase { name: stringify!($case), case: $file::$case },
+        )*)*];
+    };
+}
+
+__batch_cases! { [all_of_batches] }
+__stats_cases! { [all_of_stats] }

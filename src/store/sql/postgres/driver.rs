@@ -98,7 +98,11 @@ impl Session for PgConnection {
 
 /// The receipt in the columns from `at` on, in the order of the statements; nothing if they are
 /// all null.
-fn stored(row: &PgRow, at: usize, key: &EventKey) -> Result<Option<Receipt>, StoreError> {
+pub(super) fn stored(
+    row: &PgRow,
+    at: usize,
+    key: &EventKey,
+) -> Result<Option<Receipt>, StoreError> {
     let column = |number: usize| at.saturating_add(number);
     let Some(tenant) = row.try_get::<Option<String>, _>(column(0))? else {
         return Ok(None);

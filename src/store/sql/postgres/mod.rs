@@ -3,12 +3,15 @@
 #[macro_use]
 mod statements;
 
+mod batch;
 mod contract;
 mod driver;
 mod ledger;
 mod migrate;
 mod order;
+mod roles;
 mod schema;
+mod stats;
 mod tx;
 
 use std::{fmt, sync::Arc};
@@ -39,6 +42,18 @@ use super::server::Verbs;
 /// **Your own transaction** makes the receipt and your rows one commit:
 /// [`claim_in`](PostgresStore::claim_in).
 ///
+/// **Batches** ([`claim_many`](crate::store::BatchStore::claim_many)) cost two round trips and one
+/// commit, however many are new. While the statement runs, each new event takes one place in the
+/// server's lock table, which has `max_locks_per_transaction × max_connections` of them (6,400 by
+/// default). Waits between batches and purges are no longer than the other's one statement.
+///
+/// **Numbers** ([`stats`](crate::store::StatsStore::stats)) come from one scan, which takes no lock that
+/// anything waits for: of the whole table up to 128 MiB (some 600,000 receipts), above that of a
+/// random sample of its pages of that size ([`stats_bytes`](PostgresStoreBuilder::stats_bytes)). An
+/// index on the state would make it cheaper and every claim dearer: updates would leave their page.
+///
+/// **Rights.** [`ROLES`](PostgresStore::ROLES) makes roles that may do only their part.
+///
 /// **Dropped leases** are reported; the event is claimable again by the lease's end.
 ///
 /// **Places.** Tables and sequence are named without a schema, so the connections' search path
@@ -65,6 +80,7 @@ use super::server::Verbs;
 pub struct PostgresStore {
     pool: PgPool,
     verbs: Verbs,
+    stats_bytes: u64,
 }
 
 impl fmt::Debug for PostgresStore {
@@ -80,6 +96,30 @@ impl PostgresStore {
     /// Times are microseconds since 1970; `to_timestamp(changed_at / 1e6)` shows them as dates.
     pub const SCHEMA: &'static str = schema::SCHEMA;
 
+    /// A script that makes four roles with the least that each needs, to be run by the tables'
+    /// owner (who needs `CREATEROLE`) after the schema; it may be run again. Grant the roles to the
+    /// users of your services: `GRANT webhook_gateway TO shop`.
+    ///
+    /// | role | may | store verbs |
+    /// |---|---|---|
+    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `claim_many`, `settle`, `renew`, `release`, `get`, `stats` |
+    /// | `webhook_worker` | the same without inserting | `settle`, `renew`, `release`, `get`, `stats` |
+    /// | `webhook_janitor` | read, delete | `purge`, `forget`, `get`, `stats` |
+    /// | `webhook_auditor` | read | `get`, `stats` |
+    ///
+    /// All of them can run [`migrate`](PostgresStore::migrate)'s check of a schema that is there,
+    /// except for its trial claim, which is the gateway's; none can create or alter anything. Row
+    /// locks need the right to update some column, so the script adds one that can hold nothing,
+    /// for the janitor.
+    pub const ROLES: &'static str = roles::ROLES;
+
+    /// A script that confines gateway and worker to one tenant's rows, to be run after
+    /// [`ROLES`](PostgresStore::ROLES); it may be run again. The tenant is the session's setting
+    /// `hookproof.tenant`, without which they see nothing: set it in the pool's options, or with
+    /// `set_config('hookproof.tenant', …, true)` in a transaction of yours. Forced, so that the
+    /// tables' owner is confined too; superusers are not.
+    pub const ROW_SECURITY: &'static str = roles::ROW_SECURITY;
+
     /// A store on this pool, by the server's clock. Nothing is asked of the server yet; the schema
     /// must be there before the first claim ([`migrate`](PostgresStore::migrate)).
     pub fn new(pool: PgPool) -> Self {
@@ -92,6 +132,7 @@ impl PostgresStore {
             pool,
             clock: None,
             on_abandoned: Arc::new(Stderr),
+            stats_bytes: stats::DEFAULT_BYTES,
         }
     }
 }
@@ -101,6 +142,7 @@ pub struct PostgresStoreBuilder {
     pool: PgPool,
     clock: Option<Arc<dyn Clock>>,
     on_abandoned: Arc<dyn OnAbandoned>,
+    stats_bytes: u64,
 }
 
 impl fmt::Debug for PostgresStoreBuilder {
@@ -126,10 +168,19 @@ impl PostgresStoreBuilder {
         self
     }
 
+    /// How many bytes of the table [`stats`](crate::store::StatsStore::stats) may read before it
+    /// takes a sample instead; 128 MiB if not set.
+    #[must_use]
+    pub fn stats_bytes(mut self, bytes: u64) -> Self {
+        self.stats_bytes = bytes;
+        self
+    }
+
     /// The store.
     pub fn build(self) -> PostgresStore {
         PostgresStore {
             pool: self.pool,
+            stats_bytes: self.stats_bytes,
             verbs: Verbs {
                 clock: self.clock,
                 on_abandoned: self.on_abandoned,

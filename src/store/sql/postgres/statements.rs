@@ -14,7 +14,8 @@
 //!   a transaction that lasts.
 //! - **Presence**, shared by such claims and exclusive for what deletes the row. So no row goes
 //!   between a claim's look at the highest deleted fence and its insert, and no fence comes twice.
-//!   A claim may wait for it, but only for a purge's or an operator's one statement.
+//!   A claim may wait for it, but only for a purge's or an operator's one statement. A batch of
+//!   claims takes one for all its keys, which a deletion then takes as well.
 //!
 //! `WITH … AS MATERIALIZED` and the conditions that look idle keep that order: a part is computed
 //! when the row that it depends on is asked for.
@@ -60,7 +61,41 @@ macro_rules! salted {
 
 macro_rules! holder {
     () => {
-        salted!("('x' || left($1::text, 16))::bit(64)::bigint")
+        holder!(of "$1::text")
+    };
+    (of $key:literal) => {
+        concat!("(('x' || left(", $key, ", 16))::bit(64)::bigint # 'webhook_receipt'::regclass::oid::bigint)")
+    };
+}
+
+/// The presence of all batches.
+macro_rules! batches {
+    () => {
+        salted!("7378697629483820646")
+    };
+}
+
+/// Waits until no batch is at it, and keeps the next ones waiting.
+macro_rules! calm {
+    () => {
+        concat!("pg_advisory_xact_lock(", batches!(), ")::text AS taken")
+    };
+}
+
+/// The part of the table that may be read.
+macro_rules! share {
+    () => {
+        "least(1, $2::float8 / greatest(pg_relation_size('webhook_receipt'), 1))"
+    };
+}
+
+macro_rules! scaled {
+    ($of:literal) => {
+        concat!(
+            "(count(*) FILTER (WHERE ",
+            $of,
+            ") / (SELECT share FROM t))::bigint"
+        )
     };
 }
 
@@ -176,8 +211,11 @@ pub(super) const FORGET: &str = concat!(
     "WITH alone AS MATERIALIZED (SELECT pg_advisory_xact_lock(",
     presence!(),
     ")::text AS taken FROM webhook_receipt r WHERE r.key = $1::text::uuid), \
-     gone AS (DELETE FROM webhook_receipt r USING alone \
-        WHERE r.key = $1::text::uuid AND alone.taken IS NOT NULL RETURNING ",
+     calm AS MATERIALIZED (SELECT ",
+    calm!(),
+    " FROM alone WHERE alone.taken IS NOT NULL), \
+     gone AS (DELETE FROM webhook_receipt r USING calm \
+        WHERE r.key = $1::text::uuid AND calm.taken IS NOT NULL RETURNING ",
     columns!(),
     "), \
      turn AS MATERIALIZED (SELECT gone.fence AS top, ",
@@ -192,9 +230,12 @@ pub(super) const FORGET: &str = concat!(
 ///
 /// 1 now, 2 at most.
 pub(super) const PURGE: &str = concat!(
-    "WITH t AS MATERIALIZED (SELECT ",
+    "WITH calm AS MATERIALIZED (SELECT ",
+    calm!(),
+    "), \
+     t AS MATERIALIZED (SELECT ",
     now!("$1"),
-    " AS now), \
+    " AS now FROM calm WHERE calm.taken IS NOT NULL), \
      old AS MATERIALIZED (SELECT r.key FROM webhook_receipt r \
         WHERE r.expires_at <= (SELECT now FROM t) AND NOT (r.state = 1 \
            AND coalesce(r.lease_until > (SELECT now FROM t) AND r.lease_until - (SELECT now FROM t) \
@@ -213,3 +254,9 @@ pub(super) const PURGE: &str = concat!(
     remember!(),
     " FROM total LEFT JOIN turn ON TRUE"
 );
+
+mod batch;
+mod stats;
+
+pub(super) use batch::{CLAIM_MANY, FIND_MANY};
+pub(super) use stats::STATS;

@@ -3,11 +3,15 @@
 use crate::{
     event::EventKey,
     order::{ObjectKey, Version},
-    store::{EffectResult, EffectSlot, Receipt, StoreError, StoreErrorKind, sql::effect::LookedUp},
+    store::{
+        Claiming, EffectResult, EffectSlot, Receipt, StoreError, StoreErrorKind,
+        sql::effect::LookedUp,
+    },
 };
 
 use super::{
-    Ask, Attempt, Change, Changed, LedgerSession, Look, Move, Moved, OrderSession, Session, Wrote,
+    Ask, Attempt, BatchSession, Change, Changed, LedgerSession, Look, Looks, Move, Moved,
+    OrderSession, Session, Wrote,
 };
 
 /// How often a statement is run that the server calls off for an isolation level that is stricter
@@ -99,5 +103,23 @@ impl<S: LedgerSession> LedgerSession for Alone<'_, S> {
 
     async fn effects(&mut self, key: &EventKey) -> Result<Vec<EffectResult>, StoreError> {
         again!(self.0.effects(key))
+    }
+}
+
+impl<S: BatchSession> BatchSession for Alone<'_, S> {
+    async fn find_many(
+        &mut self,
+        keys: &[&EventKey],
+        now: Option<i64>,
+    ) -> Result<Looks, StoreError> {
+        again!(self.0.find_many(keys, now))
+    }
+
+    async fn claim_many(
+        &mut self,
+        claimings: &[&Claiming],
+        now: Option<i64>,
+    ) -> Result<Vec<Result<Attempt, StoreError>>, StoreError> {
+        again!(self.0.claim_many(claimings, now))
     }
 }

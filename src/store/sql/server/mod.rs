@@ -5,6 +5,7 @@
 //! the caller's transaction the same flow runs on the caller's connection as it is.
 
 mod alone;
+mod batch;
 mod error;
 mod ledger;
 mod order;
@@ -18,6 +19,7 @@ use crate::{
 };
 
 pub(super) use alone::Alone;
+pub(super) use batch::{BatchSession, Looks};
 pub(super) use ledger::{LedgerSession, Wrote};
 pub(super) use order::{Begun, Move, Moved, OrderSession};
 pub(super) use verbs::{Ended, Verbs};

@@ -16,7 +16,7 @@ use crate::{
 use super::{Ask, Attempt, Change, Changed, Session};
 
 /// How often a claim looks again after another writer came between its look and its statement.
-const TRIES: usize = 50;
+pub(super) const TRIES: usize = 50;
 
 /// Most rows that one statement purges, so that it holds few locks, and none for long.
 const PURGE_STEP: i64 = 100;
@@ -52,7 +52,7 @@ impl From<Changed> for Ended {
 }
 
 impl Verbs {
-    pub(super) fn now(&self) -> Option<i64> {
+    pub(in crate::store::sql) fn now(&self) -> Option<i64> {
         self.clock.as_ref().map(|clock| micros(clock.now()))
     }
 
@@ -204,7 +204,7 @@ impl Verbs {
 
 /// Somebody's claim is not committed yet: what it will write cannot be seen. The receipt is what
 /// is stored from before; if nothing is, what is known, with a fence of 0.
-fn held(claiming: &Claiming, stored: Option<Receipt>, now: OffsetDateTime) -> Claim {
+pub(super) fn held(claiming: &Claiming, stored: Option<Receipt>, now: OffsetDateTime) -> Claim {
     let receipt = stored.unwrap_or_else(|| Receipt {
         fence: Fence(0),
         ..Receipt::first(claiming, now, Fence(0))
@@ -216,6 +216,6 @@ fn held(claiming: &Claiming, stored: Option<Receipt>, now: OffsetDateTime) -> Cl
     }
 }
 
-fn corrupt() -> StoreError {
+pub(super) fn corrupt() -> StoreError {
     StoreError::new(StoreErrorKind::Corrupt)
 }

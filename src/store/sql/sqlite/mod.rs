@@ -1,5 +1,6 @@
 //! Receipts in SQLite, through `rusqlite`.
 
+mod batch;
 mod contract;
 mod error;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod order;
 mod prepared;
 mod reply;
 mod statements;
+mod stats;
 mod threads;
 mod tx;
 mod verbs;
@@ -42,6 +44,12 @@ use verbs::{Ruled, Verbs};
 /// load is worth many times the speed of one commit each. A claim looks first, and only what may be
 /// claimed is written: a duplicate costs one read, takes no lock and adds nothing to the log. The
 /// futures need no particular runtime.
+///
+/// **Batches** ([`claim_many`](crate::store::BatchStore::claim_many)) are one read and one
+/// transaction of the writer.
+///
+/// **Numbers** ([`stats`](crate::store::StatsStore::stats)) are exact, and come from one scan of all
+/// receipts on one of the reading threads, beside the writer. Until it ends, the log cannot be begun anew.
 ///
 /// **Durability.** A write-ahead log, synchronised with each commit unless told otherwise:
 /// [`Synchronous`].
@@ -139,11 +147,15 @@ impl SqliteStore {
         answer.await.unwrap_or_else(|| Err(closed()))
     }
 
-    async fn claim_new(&self, claiming: Claiming) -> Result<Claim, StoreError> {
-        let on_abandoned = Arc::new(GiveBack {
+    fn give_back(&self) -> Arc<dyn OnAbandoned> {
+        Arc::new(GiveBack {
             lane: self.write.clone(),
             report: self.on_abandoned.clone(),
-        });
+        })
+    }
+
+    async fn claim_new(&self, claiming: Claiming) -> Result<Claim, StoreError> {
+        let on_abandoned = self.give_back();
         let answer = self.write.submit(
             Unwanted::Skip,
             move |verbs| {

@@ -138,6 +138,23 @@ pub(super) const PURGE: &str = "DELETE FROM webhook_receipt WHERE key IN (\
         ORDER BY expires_at LIMIT ?2) \
      RETURNING fence";
 
+/// Counts states and finds the oldest of what should have moved on: `StoreStats::add`. Reads all
+/// rows. The counts by state, the oldest arrival, how many are overdue and since when, how many have
+/// expired and since when. 1 now.
+pub(super) const STATS: &str = "WITH judged AS (\
+        SELECT state, received_at, expires_at, min(coalesce(lease_until, changed_at), ?1) AS since, \
+           coalesce(lease_until > ?1 AND lease_until - ?1 <= 2 * (lease_until - changed_at), FALSE) \
+              AS waiting \
+        FROM webhook_receipt) \
+     SELECT count(*) FILTER (WHERE state = 0), count(*) FILTER (WHERE state = 1), \
+        count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 3), \
+        count(*) FILTER (WHERE state = 4), min(received_at), \
+        count(*) FILTER (WHERE state = 0 OR (state IN (1, 3) AND NOT waiting)), \
+        min(since) FILTER (WHERE state = 0 OR (state IN (1, 3) AND NOT waiting)), \
+        count(*) FILTER (WHERE expires_at <= ?1 AND NOT (state = 1 AND waiting)), \
+        min(expires_at) FILTER (WHERE expires_at <= ?1 AND NOT (state = 1 AND waiting)) \
+     FROM judged";
+
 /// Remembers the highest fence of deleted rows.
 pub(super) const REMEMBER: &str = "UPDATE webhook_receipt_meta SET fence = max(fence, ?1)";
 

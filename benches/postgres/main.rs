@@ -1,0 +1,123 @@
+//! What a claim costs on PostgreSQL, beside the bare statements that it stands for.
+//!
+//! ```text
+//! cargo bench --manifest-path benches/Cargo.toml --bench postgres --features postgres -- --ratios
+//! ```
+//!
+//! **How.** So many clients share a pool with a connection for each and do the same, one thing
+//! after the other, for a third of a second; then it is the next case's turn, whose turn is first
+//! changes from round to round, and a round is over when all had theirs. Shown are the median rate
+//! and the median, over the rounds, of the rate over the floor's in the same round: a machine with
+//! other work on it slows both. With 1, 8 and 32 clients, with and without waiting for the disk
+//! at each commit.
+//!
+//! **Floors.** `bare insert`: one `INSERT … ON CONFLICT DO NOTHING` of the same row into a table
+//! like the receipts', on the same pool. It asks nothing and answers nothing. `locking claim`: the
+//! claim that most write first, an upsert whose condition decides, which locks the row and
+//! writes for each duplicate. `bare transaction`: the bare insert, the business row, commit.
+//!
+//! The server is the bench's own, with `fsync` on, in the folder for temporary files, or the one that
+//! `HOOKPROOF_POSTGRES_URL` names.
+#![cfg(unix)]
+
+#[path = "../../tests/common_server/mod.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+mod common_server;
+
+mod cases;
+mod load;
+mod place;
+
+use common_server::postgres::{Postgres, URL};
+use hookproof_benches::Mode;
+use tokio::runtime::Runtime;
+
+use load::{Load, Rates};
+use place::Place;
+
+fn main() {
+    let mode = Mode::from_args();
+    let load = Load::of(mode);
+    let runtime = Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let (_server, url) = match std::env::var(URL) {
+            Ok(url) => (None, url),
+            Err(_) => {
+                let settings = ["fsync=on", "shared_buffers=256MB", "max_wal_size=4GB"];
+                let server = Postgres::start(&settings).await;
+                let url = server.url();
+                (Some(server), url)
+            }
+        };
+        for commit in ["on", "off"] {
+            for clients in [1, 8, 32] {
+                let place = Place::new(&url, commit, clients).await;
+                let title = format!("synchronous_commit={commit:<4}{clients:>3} clients");
+                claims(&load, &place, &title).await;
+                place.close().await;
+            }
+            let place = Place::new(&url, commit, 8).await;
+            in_bulk(&load, &place, commit).await;
+            place.close().await;
+        }
+        against_a_million(&load, &url, mode).await;
+    });
+}
+
+/// New events, known ones, and transactions, each beside its floor.
+async fn claims(load: &Load, place: &Place, title: &str) {
+    let rates = load
+        .compare(place, &[cases::bare_insert, cases::claim])
+        .await;
+    rates.print(title, &["bare insert", "claim, new (>= 0.85)"]);
+    cases::keep_known(place).await;
+    let rates = load
+        .compare(place, &[cases::locking_mix, cases::claim_mix])
+        .await;
+    rates.print(
+        title,
+        &["locking claim, 90 % known", "claim, 90 % known (>= 3)"],
+    );
+    let rates = load
+        .compare(place, &[cases::bare_transaction, cases::claim_in])
+        .await;
+    rates.print(title, &["bare transaction", "claim_in, settle_in (>= 0.6)"]);
+}
+
+/// Batches beside single claims, and purges.
+async fn in_bulk(load: &Load, place: &Place, commit: &str) {
+    let title = format!("synchronous_commit={commit:<4}  1 client ");
+    let alone = place.alone();
+    let rates = load
+        .compare(&alone, &[cases::claim, cases::claim_many])
+        .await;
+    rates.print(&title, &["claim, new", "claim_many of 500 (>= 10)"]);
+    cases::expire_all(&alone).await;
+    let rate = load.purge(&alone).await;
+    println!("{title}  {:<32} {rate:>9.0}/s", "purge of 1,000");
+}
+
+/// The same claims on an empty table and on one with a million receipts.
+async fn against_a_million(load: &Load, url: &str, mode: Mode) {
+    let rows = if mode == Mode::Once { 1_000 } else { 1_000_000 };
+    let (empty, full) = (
+        Place::new(url, "off", 8).await,
+        Place::new(url, "off", 8).await,
+    );
+    cases::preload(&full, rows).await;
+    let title = "synchronous_commit=off   8 clients";
+    let mut rates = Rates::new(2);
+    load.rounds(async |round| {
+        for turn in 0..2 {
+            let which = (round + turn) % 2;
+            let place = [&empty, &full][which];
+            rates.add(which, load.once(place, cases::claim).await);
+        }
+    })
+    .await;
+    let names = ["claim, empty table", "claim, 1,000,000 kept (>= 0.77)"];
+    rates.print(title, &names);
+    cases::stats(&full, rows).await;
+    empty.close().await;
+    full.close().await;
+}
