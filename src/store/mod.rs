@@ -22,7 +22,11 @@ mod lease;
 mod memory;
 mod receipt;
 mod row;
-#[cfg(any(feature = "rusqlite", feature = "sqlx-postgres"))]
+#[cfg(any(
+    feature = "rusqlite",
+    feature = "sqlx-postgres",
+    feature = "sqlx-mysql"
+))]
 pub mod sql;
 mod verdict;
 

@@ -5,14 +5,18 @@
 //! as constants, so that they can be read and reviewed as they run.
 
 mod found;
+#[cfg(feature = "sqlx-mysql")]
+mod mysql;
 #[cfg(feature = "sqlx-postgres")]
 mod postgres;
-#[cfg(feature = "sqlx-postgres")]
+#[cfg(any(feature = "sqlx-postgres", feature = "sqlx-mysql"))]
 mod server;
 #[cfg(feature = "rusqlite")]
 mod sqlite;
 mod tx;
 
+#[cfg(feature = "sqlx-mysql")]
+pub use mysql::{MySqlStore, MySqlStoreBuilder};
 #[cfg(feature = "sqlx-postgres")]
 pub use postgres::{PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "rusqlite")]

@@ -4,7 +4,7 @@ use sqlx::{Executor, PgConnection, Row};
 
 use crate::store::{
     Claiming, StoreError, StoreErrorKind,
-    sql::server::{Ask, Session},
+    sql::server::{Ask, Look, Session},
 };
 
 use super::{PostgresStore, schema as sql};
@@ -76,12 +76,16 @@ async fn is_current(connection: &mut PgConnection) -> Result<bool, StoreError> {
 async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
     let key = EventKey::nameless([0; 16]);
     let claiming = Claiming::business(key);
+    let look = connection.find(&claiming.key, None).await?;
     let ask = Ask {
         claiming: &claiming,
         now: None,
-        begun: Some(i64::MIN),
+        look: &Look {
+            seen: i64::MIN,
+            ..look
+        },
+        lasting: true,
     };
-    connection.find(&claiming.key, None).await?;
     connection.claim(&ask).await?;
     Ok(())
 }

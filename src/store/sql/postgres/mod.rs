@@ -1,6 +1,5 @@
 //! Receipts in PostgreSQL, through `sqlx`.
 
-mod contract;
 mod driver;
 mod migrate;
 mod schema;
@@ -16,7 +15,7 @@ use crate::{
     store::{OnAbandoned, Stderr},
 };
 
-use super::server::Verbs;
+use super::server::{Verbs, contract};
 
 /// Receipts in PostgreSQL 12 or newer, for any number of processes on any number of hosts, on the
 /// pool that you have.
@@ -62,6 +61,8 @@ pub struct PostgresStore {
     pool: PgPool,
     verbs: Verbs,
 }
+
+contract!(PostgresStore);
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use crate::{
     event::EventKey,
-    store::{Receipt, StoreError, StoreErrorKind},
+    store::{Receipt, StoreError, StoreErrorKind, sql::tx::TxMark},
 };
 
 use super::{Ask, Attempt, Change, Changed, Look, Session};
@@ -35,11 +35,29 @@ macro_rules! again {
 }
 
 impl<S: Session> Session for Alone<'_, S> {
-    async fn find(&mut self, key: &EventKey, now: Option<i64>) -> Result<Look, StoreError> {
-        again!(self.0.find(key, now))
+    type Seen = S::Seen;
+
+    fn knows(mark: &TxMark) -> bool {
+        S::knows(mark)
     }
 
-    async fn claim(&mut self, ask: &Ask<'_>) -> Result<Attempt, StoreError> {
+    fn is_alone(seen: &S::Seen) -> Result<(), StoreError> {
+        S::is_alone(seen)
+    }
+
+    async fn find(
+        &mut self,
+        key: &EventKey,
+        now: Option<i64>,
+    ) -> Result<Look<S::Seen>, StoreError> {
+        again!(async {
+            let look = self.0.find(key, now).await?;
+            S::is_alone(&look.seen)?;
+            Ok::<_, StoreError>(look)
+        })
+    }
+
+    async fn claim(&mut self, ask: &Ask<'_, S::Seen>) -> Result<Attempt, StoreError> {
         again!(self.0.claim(ask))
     }
 
