@@ -104,6 +104,8 @@ impl MySql {
         let mut arguments = vec!["--no-defaults".to_owned(), data];
         arguments.extend(usual.iter().chain(settings).map(|&text| text.to_owned()));
         arguments.extend([
+            // At its start a server clears what it takes for its own.
+            format!("--tmpdir={folder}"),
             format!("--socket={folder}/socket"),
             format!("--pid-file={folder}/pid"),
             "--bind-address=127.0.0.1".to_owned(),

@@ -186,19 +186,16 @@ impl Bench {
 
     /// Waits until so many sessions of this database wait for a row or a table.
     async fn waiting(&self, sessions: usize) -> Vec<i64> {
-        let waiting = format!(
-            "SELECT CAST(p.id AS SIGNED) FROM information_schema.processlist p WHERE p.db = '{}' \
-             AND (p.state LIKE 'Waiting for table%' OR p.id IN (SELECT t.trx_mysql_thread_id \
-             FROM information_schema.innodb_trx t WHERE t.trx_state = 'LOCK WAIT'))",
-            self.schema
-        );
         let mut beside = MySqlConnection::connect(&self.url).await.unwrap();
         let since = std::time::Instant::now();
         loop {
-            let waiting: Vec<i64> = sqlx::query_scalar(statement(&waiting))
-                .fetch_all(&mut beside)
-                .await
-                .unwrap();
+            let all = self.sessions(&mut beside).await;
+            let transactions = transactions(&mut beside).await;
+            let waits = |(id, state): (i64, String)| {
+                let for_a_table = state.starts_with("Waiting for table");
+                (for_a_table || transactions.contains(&(id, true))).then_some(id)
+            };
+            let waiting: Vec<_> = all.into_iter().filter_map(waits).collect();
             if waiting.len() == sessions {
                 beside.close().await.unwrap();
                 return waiting;
@@ -210,6 +207,43 @@ impl Bench {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
+
+    /// The sessions of this database, and what each is doing.
+    async fn sessions(&self, beside: &mut MySqlConnection) -> Vec<(i64, String)> {
+        let sessions = "SELECT CAST(id AS SIGNED), COALESCE(state, '') \
+                        FROM information_schema.processlist WHERE db = ?";
+        sqlx::query_as(sessions)
+            .bind(&self.schema)
+            .fetch_all(beside)
+            .await
+            .unwrap()
+    }
+
+    /// How many transactions are open in sessions of this database.
+    async fn open_transactions(&self, beside: &mut MySqlConnection) -> usize {
+        let sessions = self.sessions(beside).await;
+        let open = transactions(beside).await;
+        let mine = |(id, _): &&(i64, bool)| sessions.iter().any(|(session, _)| session == id);
+        open.iter().filter(mine).count()
+    }
+}
+
+/// The sessions with an open transaction in InnoDB, and whether each waits for a row. From the text
+/// that is written for people, since `information_schema.innodb_trx` is a copy that grows old while
+/// it is looked at.
+async fn transactions(beside: &mut MySqlConnection) -> Vec<(i64, bool)> {
+    let (_, _, status): (String, String, String) = sqlx::query_as("SHOW ENGINE INNODB STATUS")
+        .fetch_one(beside)
+        .await
+        .unwrap();
+    let open = status.split("---TRANSACTION ").skip(1);
+    open.filter(|text| text.contains("ACTIVE"))
+        .filter_map(|text| {
+            let (_, after) = text.split_once(" thread id ")?;
+            let (id, _) = after.split_once(',')?;
+            Some((id.parse().ok()?, text.contains("LOCK WAIT")))
+        })
+        .collect()
 }
 
 impl Drop for Bench {

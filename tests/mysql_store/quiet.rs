@@ -7,20 +7,17 @@ use super::{
     Bench, LEASE, MySql, ask, batch, busy, crash, duplicate, number, run, settle, win, win_in,
 };
 
-/// Rows written, transactions that wrote, and waits for locks, since the server's start.
+/// Transactions and bytes in the log of what was written, rows changed, and waits for locks, since
+/// the server's start.
 async fn counts(connection: &mut MySqlConnection) -> Vec<(String, String)> {
     sqlx::query_as(
-        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_rows_inserted', 'Innodb_rows_updated', \
-         'Innodb_rows_deleted', 'Innodb_row_lock_waits', 'Handler_write', 'Handler_update', \
-         'Handler_delete', 'Binlog_commits')",
+        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Binlog_commits', 'Binlog_bytes_written', \
+         'Handler_update', 'Handler_delete', 'Innodb_rows_inserted', 'Innodb_rows_updated', \
+         'Innodb_rows_deleted', 'Innodb_row_lock_waits')",
     )
     .fetch_all(connection)
     .await
     .unwrap()
-    .into_iter()
-    // A temporary table of the server's own for this very answer is none of these.
-    .filter(|(name, _): &(String, String)| name != "Handler_write")
-    .collect()
 }
 
 /// A load of known events writes no row and waits for nobody, not even for who has the rows locked.
@@ -81,15 +78,15 @@ fn known_events_are_answered_without_writing_or_locking() {
             let pairs = before.iter().zip(after);
             pairs.filter(|(before, after)| before != after).count()
         };
-        assert!(changed(&before, &claimed) >= 2, "{before:?} {claimed:?}");
-        assert!(changed(&claimed, &settled) >= 2, "{claimed:?} {settled:?}");
+        assert!(changed(&before, &claimed) >= 1, "{before:?} {claimed:?}");
+        assert!(changed(&claimed, &settled) >= 1, "{claimed:?} {settled:?}");
     });
 }
 
 /// Nor does the one that is told that somebody else's transaction is at it.
 #[test]
 fn a_claim_that_is_held_up_writes_nothing() {
-    let server = run(MySql::start(&[]));
+    let server = run(MySql::start(&["--log-bin=log"]));
     let bench = Bench::with(&server.url(), &[], 4);
     let store = bench.store();
     run(async {

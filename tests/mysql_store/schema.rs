@@ -218,13 +218,13 @@ fn tables_of_other_hands_are_refused() {
 /// Nowhere to create it in.
 #[test]
 fn a_connection_in_no_database_is_misuse() {
+    // `USE` cannot be undone, but a database can be dropped beneath it.
+    let bench = Bench::bare(super::url(), &[], 1);
     run(async {
-        let options: sqlx::mysql::MySqlConnectOptions = super::url().parse().unwrap();
-        // `USE` cannot be undone, but a database can be dropped beneath it.
-        let bench = Bench::bare(super::url(), &[], 1);
+        let options = super::options(&bench.url, &bench.schema);
         let pool = sqlx::mysql::MySqlPoolOptions::new()
             .max_connections(1)
-            .connect_with(options.database(&bench.schema))
+            .connect_with(options)
             .await
             .unwrap();
         let mut session = pool.acquire().await.unwrap();

@@ -239,8 +239,6 @@ fn a_lease_whose_savepoint_is_gone_is_lost() {
         assert!(matches!(error.fault, SettleFault::LeaseLost));
         drop(error);
         assert_eq!(bench.abandoned.count(), 0);
-        // InnoDB keeps the locks until the end of the transaction.
-        busy(&store, "e1").await;
         tx.rollback().await.unwrap();
         let lease = win(&store, "e1").await;
         settle(&store, lease, "").await;

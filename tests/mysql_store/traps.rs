@@ -432,12 +432,6 @@ fn a_cancelled_call_leaves_no_transaction_open() {
     let store = bench.store();
     run(async {
         let key = key("e1");
-        let open = format!(
-            "SELECT COUNT(*) FROM information_schema.innodb_trx t \
-             JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id \
-             WHERE p.db = '{}'",
-            bench.schema
-        );
         let mut admin = MySqlConnection::connect(&bench.url).await.unwrap();
         for turn in ["claim", "take", "settle", "forget", "purge"] {
             let lease = win(&store, "e1").await;
@@ -459,7 +453,7 @@ fn a_cancelled_call_leaves_no_transaction_open() {
             batch(&mut other, "UNLOCK TABLES").await;
             other.close().await.unwrap();
             let since = Instant::now();
-            while number(&mut admin, &open).await > 0 {
+            while bench.open_transactions(&mut admin).await > 0 {
                 assert!(
                     since.elapsed() < super::PATIENCE,
                     "{turn}: a transaction is open"

@@ -93,8 +93,9 @@ pub(super) async fn insert(
     connection: &mut MySqlConnection,
     receipt: &Receipt,
     mark: i64,
+    deleted: i64,
 ) -> Result<Inserted, StoreError> {
-    insert_by(connection, receipt, mark, slot(&receipt.key)).await
+    insert_by(connection, receipt, mark, slot(&receipt.key), deleted).await
 }
 
 /// For a slot that there is not, this is as good as the insert, except that it does nothing.
@@ -103,10 +104,11 @@ pub(super) async fn insert_by(
     receipt: &Receipt,
     mark: i64,
     slot: i64,
+    deleted: i64,
 ) -> Result<Inserted, StoreError> {
     let inserted = row(sql::INSERT, receipt, mark)
         .bind(slot)
-        .bind(receipt.fence.0)
+        .bind(deleted)
         .execute(connection)
         .await;
     match inserted {

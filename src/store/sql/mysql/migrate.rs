@@ -47,7 +47,8 @@ async fn create(connection: &mut MySqlConnection) -> Result<(), StoreError> {
     let row = sqlx::query(sql::LOCK).fetch_one(&mut *connection).await?;
     match row.try_get::<Option<i64>, _>(0)? {
         Some(1) => {}
-        _ => return Err(StoreError::new(StoreErrorKind::Busy)),
+        Some(_) => return Err(StoreError::new(StoreErrorKind::Busy)),
+        None => return Err(misuse("the connection is in no database")),
     }
     // Somebody else may have been faster, and newer.
     if !is_current(connection).await? {
@@ -84,6 +85,6 @@ async fn probe(connection: &mut MySqlConnection) -> Result<(), StoreError> {
     }
     let now = crate::clock::from_micros(now).ok_or(StoreError::new(StoreErrorKind::Corrupt))?;
     let none = Receipt::first(&Claiming::business(key), now, Fence(0));
-    driver::insert_by(connection, &none, 0, -1).await?;
+    driver::insert_by(connection, &none, 0, -1, 0).await?;
     Ok(())
 }

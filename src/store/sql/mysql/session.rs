@@ -136,7 +136,7 @@ async fn claim_alone(
     }
     let deleted = seen.deleted.ok_or_else(no_slot)?;
     let first = Receipt::first(claiming, now, Fence(deleted));
-    match driver::insert(connection, &first, mark).await? {
+    match driver::insert(connection, &first, mark, deleted).await? {
         Inserted::Yes => Ok(Attempt::Wrote(first, TxMark::Nowhere)),
         Inserted::Known => Ok(Attempt::Refused),
         Inserted::SlotTaken if driver::is_free(connection, &claiming.key).await? => {

@@ -68,15 +68,15 @@ pub(super) const FIND: &str = concat!(
 /// The time, and whether statements are transactions of their own. now.
 pub(super) const CLOCK: &str = concat!("SELECT ", now!(), ", @@autocommit");
 
-/// On the pool: inserts, if the slot is free and no row with such a fence was deleted since the
-/// look. A key that is there is the error 1062, and not `IGNORE`d: that would ignore more.
+/// On the pool: inserts, if the slot is free and no row with a higher fence was deleted from it
+/// since the look. A key that is there is the error 1062, and not `IGNORE`d: that would ignore more.
 ///
-/// The row, slot, fence.
+/// The row, slot, highest deleted fence as it was read.
 pub(super) const INSERT: &str = concat!(
     "INSERT INTO webhook_receipt ",
     written!(),
     " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM webhook_receipt_slot s \
-     WHERE s.slot = ? AND s.fence < ? FOR UPDATE SKIP LOCKED"
+     WHERE s.slot = ? AND s.fence <= ? FOR UPDATE SKIP LOCKED"
 );
 
 /// On the pool: writes over a row that is as it was read, if nobody has it locked.
