@@ -13,16 +13,12 @@ use hookproof::{
 };
 use time::OffsetDateTime;
 
+const ACME_HEADER: Slot = Slot::header("X-Acme").list(b',');
+
 /// A list header with time and signatures, as many send it.
 const ACME: Scheme = Scheme::new("acme", Mac::HmacSha256)
-    .signature(
-        Slot::header("X-Acme").list(b',').prefix("v1="),
-        Encoding::Hex,
-    )
-    .timestamp(
-        Slot::header("X-Acme").list(b',').prefix("t="),
-        Unit::Seconds,
-    )
+    .signature(ACME_HEADER.prefix("v1="), Encoding::Hex)
+    .timestamp(ACME_HEADER.prefix("t="), Unit::Seconds)
     .content(&[Part::Timestamp, Part::Text("."), Part::Body])
     .id(IdSource::Json("/id"))
     .event_type(Source::Json("/type"));

@@ -6,15 +6,14 @@
 //! delivery.
 
 mod derive;
+mod key;
 #[cfg(feature = "public-key")]
 mod public_key;
 mod secret;
 
 use std::{fmt, time::Duration};
 
-use time::OffsetDateTime;
-use zeroize::Zeroizing;
-
+pub(crate) use key::Key;
 #[cfg(any(feature = "ed25519", feature = "ecdsa", feature = "rsa"))]
 pub(crate) use public_key::oid;
 #[cfg(all(
@@ -27,10 +26,7 @@ pub(crate) use secret::decode;
 pub(crate) use secret::decode_as;
 pub use secret::{MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault};
 
-use crate::{
-    scheme::{KeySource, Scheme, SchemeError},
-    verify::MacKey,
-};
+use crate::scheme::{KeySource, Scheme, SchemeError};
 
 /// Most keys that one ring holds. Each costs one MAC over the body of a forged request.
 pub const MAX_KEYS: usize = 16;
@@ -96,100 +92,6 @@ pub(crate) enum Freshness {
     Any,
 }
 
-/// One entry of the ring: MAC state made ahead, so that a request costs no key schedule.
-pub(crate) struct Key {
-    pub(crate) mac: MacKey,
-    /// The same key under the further algorithms of a token.
-    #[cfg(feature = "jwt")]
-    also: Box<[MacKey]>,
-    pub(crate) id: Option<Box<str>>,
-    not_before: Option<OffsetDateTime>,
-    not_after: Option<OffsetDateTime>,
-    settings: Box<[(&'static str, Box<str>)]>,
-    /// The secret's own bytes, where they are a part of what is hashed.
-    secret: Option<Zeroizing<Vec<u8>>>,
-}
-
-impl Key {
-    fn make(scheme: &'static Scheme, secret: Secret) -> Result<Self, SecretFault> {
-        let missing = |name: &&&str| {
-            let given = secret.settings.iter().find(|(known, _)| known == *name);
-            given.is_none_or(|(_, value)| value.trim().is_empty())
-        };
-        if let Some(name) = scheme.settings().iter().find(missing) {
-            return Err(SecretFault::MissingSetting(name));
-        }
-        let decoded = decode(scheme, &secret.bytes)?;
-        let derived = derive::derive(scheme.key_content(), &decoded, &secret.settings)?;
-        let key = derived.as_deref().unwrap_or(&decoded);
-        let mac = MacKey::new(scheme.mac(), key)?;
-        let hashed = scheme.hashes_secret();
-        Ok(Self {
-            mac,
-            #[cfg(feature = "jwt")]
-            also: scheme
-                .token_rules()
-                .map_or(&[][..], |rules| rules.more_algorithms())
-                .iter()
-                .map(|mac| MacKey::new(*mac, key))
-                .collect::<Result<_, _>>()?,
-            secret: hashed.then_some(decoded),
-            id: secret.key_id,
-            not_before: secret.not_before,
-            not_after: secret.not_after,
-            settings: secret.settings.into(),
-        })
-    }
-
-    /// The key under the scheme's algorithm of that number, see `Scheme::algorithm_named`.
-    #[cfg(feature = "jwt")]
-    pub(crate) fn mac_number(&self, number: usize) -> Option<&MacKey> {
-        match number.checked_sub(1) {
-            None => Some(&self.mac),
-            Some(further) => self.also.get(further),
-        }
-    }
-
-    /// What verifies whatever `secret` signs, with its settings. `bytes` are the public key, where
-    /// the two differ.
-    #[cfg(feature = "testing")]
-    pub(crate) fn signing(
-        scheme: &'static Scheme,
-        secret: &Secret,
-        bytes: Option<String>,
-    ) -> Result<Self, SecretFault> {
-        let bytes = bytes.map(String::into_bytes);
-        let copy = Secret {
-            bytes: Zeroizing::new(bytes.unwrap_or_else(|| secret.bytes.to_vec())),
-            key_id: None,
-            not_before: None,
-            not_after: None,
-            settings: secret.settings.clone(),
-        };
-        Self::make(scheme, copy)
-    }
-
-    /// The secret's bytes, for [`Part::Secret`](crate::scheme::Part::Secret) and nothing else.
-    pub(crate) fn secret(&self) -> &[u8] {
-        self.secret
-            .as_ref()
-            .map(|secret| secret.as_slice())
-            .unwrap_or_default()
-    }
-
-    /// A text given with [`Secret::setting`].
-    pub(crate) fn setting(&self, name: &str) -> Option<&str> {
-        let mut known = self.settings.iter();
-        let value = known.find_map(|(known, value)| (*known == name).then_some(value));
-        value.map(|value| &**value)
-    }
-
-    pub(crate) fn in_force(&self, now: OffsetDateTime) -> bool {
-        self.not_before.is_none_or(|from| from <= now)
-            && self.not_after.is_none_or(|until| now <= until)
-    }
-}
-
 impl Secrets {
     /// Binds secrets to the scheme that they belong to.
     ///
@@ -217,6 +119,27 @@ impl Secrets {
     /// A ring without keys, for a scheme whose keys are fetched
     /// ([`Scheme::key_source`]): until keys are [added](Self::add), every delivery that names its
     /// key is answered with [`Rejection::KeyNeeded`](crate::Rejection::KeyNeeded).
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "ecdsa", feature = "testing"))] {
+    /// use hookproof::{KeyNeeded, Rejection, Secret, Secrets, scheme, testing};
+    /// # use time::macros::datetime;
+    /// # let now = datetime!(2027-01-15 08:00 UTC);
+    /// # let private = testing::test_key(scheme::CIRCLE.mac()).unwrap();
+    /// # let fetched = testing::public_key_of(&scheme::CIRCLE, private).unwrap();
+    /// # let request = testing::Signer::new(&scheme::CIRCLE, private).at(now)
+    /// #     .header("X-Circle-Key-Id", "key-7").sign(b"{}").unwrap();
+    ///
+    /// let mut secrets = Secrets::awaiting_keys(&scheme::CIRCLE)?;
+    /// let Err(Rejection::KeyNeeded(KeyNeeded::Id(id))) =
+    ///     hookproof::verify(b"{}", &request, &secrets, now) else { panic!("nobody knows the key") };
+    ///
+    /// // Ask the provider for `id`, remember refusals, and verify the same delivery again.
+    /// secrets.add(Secret::from(fetched).key_id(id))?;
+    /// assert!(hookproof::verify(b"{}", &request, &secrets, now).is_ok());
+    /// # }
+    /// # Ok::<(), hookproof::SecretsError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -83,8 +83,9 @@ fn an_unsigned_id_header_never_decides() {
         }
         let secret = common::secret(scheme, SECRET);
         let private = common::signing_secret(scheme, SECRET);
-        let request = sign(scheme, private.as_str(), &common::body(scheme, NOW), NOW).unwrap();
-        let secrets = Secrets::new(scheme, [secret.as_str()]).unwrap();
+        let private = common::with_settings(scheme, private);
+        let request = sign(scheme, private, &common::body(scheme, NOW), NOW).unwrap();
+        let secrets = Secrets::new(scheme, [common::with_settings(scheme, secret)]).unwrap();
         let key = |request: &Signed| {
             let delivery = hookproof::verify(&request.body, request, &secrets, NOW).unwrap();
             delivery.event_key("tenant")

@@ -12,9 +12,9 @@
 mod common;
 
 use hookproof::{
-    Secret, Secrets,
+    Secrets,
     headers::RequestTarget,
-    scheme::{self, Stamp},
+    scheme::{self, Encoding, Mac, Stamp},
     testing::Signer,
 };
 use time::macros::datetime;
@@ -30,6 +30,10 @@ fn verify_does_not_allocate() {
         if format!("{:?}", scheme.mac()).starts_with("Rsa") {
             continue;
         }
+        // A token of any length in base64 is decoded into memory of its own.
+        if scheme.mac() == Mac::Token && scheme.encoding() == Encoding::Base64 {
+            continue;
+        }
         // Its claims are decoded.
         #[cfg(feature = "jwt")]
         if scheme.token_rules().is_some() {
@@ -41,12 +45,13 @@ fn verify_does_not_allocate() {
         let secrets = Secrets::new(
             scheme,
             [
-                Secret::from(old.as_str()).key_id("1"),
-                Secret::from(new.as_str()).key_id("2"),
+                common::with_settings(scheme, old).key_id("1"),
+                common::with_settings(scheme, new).key_id("2"),
             ],
         )
         .unwrap();
         let signing = common::signing_secret(scheme, "the-new-secret-of-the-two");
+        let signing = common::with_settings(scheme, signing);
         let good = Signer::new(scheme, signing).at(now).sign(&body).unwrap();
         #[cfg(feature = "http")]
         let map: http::HeaderMap = good

@@ -236,10 +236,11 @@ fn signatures_in_further_headers_count() {
 
 /// Whether two header values spell the same signature bytes and agree in everything else.
 fn same_signature(scheme: &Scheme, one: &[u8], other: &[u8]) -> bool {
-    // `Bearer` may be written in any case.
-    let word = b"Bearer ".len();
-    if one.starts_with(b"Bearer ") && one[word..] == other[word..] {
-        return one.eq_ignore_ascii_case(other);
+    // `Basic` and `Bearer` may be written in any case; what stands behind them may not.
+    let slot = scheme.signature_slot().unwrap();
+    let cut = items(slot, one);
+    if one.eq_ignore_ascii_case(other) && !cut.is_empty() && cut == items(slot, other) {
+        return true;
     }
     scheme.encoding() == Encoding::Hex
         && scheme.mac() != Mac::Token

@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::task::JoinSet;
 
-use crate::{demo_secret, secret, server::Server};
+use crate::{
+    demo_secret, providers, secret,
+    server::{PUBLIC, Server},
+    with_settings,
+};
 
 /// One line of the table.
 struct Row {
@@ -81,7 +85,10 @@ fn sign(
     body: &[u8],
     at: OffsetDateTime,
 ) -> Result<Signed> {
-    let mut signer = Signer::new(scheme, secret).at(at);
+    let url = format!("{PUBLIC}/hooks/{}", scheme.name());
+    let mut signer = Signer::new(scheme, with_settings(scheme, secret))
+        .at(at)
+        .target("POST", &url);
     if let Some(header) = scheme.delivery_id_header() {
         signer = signer.header(header, id);
     }
@@ -110,15 +117,22 @@ impl<'s> Drill<'s> {
         }
     }
 
-    fn url(&self, scheme: &Scheme) -> String {
-        format!("http://{}/hooks/{}", self.server.address(), scheme.name())
+    /// Where a request goes in truth: this server, with the query that was signed.
+    fn url(&self, scheme: &Scheme, request: &Signed) -> String {
+        let query = request
+            .url
+            .split_once('?')
+            .map(|(_, query)| format!("?{query}"));
+        let query = query.unwrap_or_default();
+        let (address, name) = (self.server.address(), scheme.name());
+        format!("http://{address}/hooks/{name}{query}")
     }
 
     /// Sends requests at once, and returns their statuses in ascending order.
     async fn together(&self, scheme: &Scheme, requests: Vec<Signed>) -> Result<Vec<u16>> {
         let mut sending = JoinSet::new();
         for request in requests {
-            let url = self.url(scheme);
+            let url = self.url(scheme, &request);
             sending.spawn_blocking(move || send(&url, &request));
         }
         let mut statuses = Vec::new();
@@ -188,7 +202,7 @@ pub(crate) async fn run(server: &Server) -> Result<bool> {
     retries(&mut drill).await?;
     attacks(&mut drill).await?;
     operations(&mut drill).await?;
-    for scheme in scheme::ALL {
+    for scheme in providers() {
         provider(&mut drill, scheme).await?;
     }
     Ok(drill.print())
@@ -292,13 +306,12 @@ async fn provider(drill: &mut Drill<'_>, scheme: &'static Scheme) -> Result<()> 
     let request = signed(scheme, &format!("each_{}", scheme.name()), "each")?;
     let mut tampered = request.clone();
     if scheme.coverage().body {
-        tampered.body.push(b' ');
+        tampered.body.push(b'x');
     } else {
-        tampered.headers.retain(|(name, _)| {
-            scheme
-                .signature_slot()
-                .is_none_or(|slot| !slot.name().eq_ignore_ascii_case(name))
-        });
+        // Nothing of the body is protected: then under a secret that is not in the ring.
+        let (id, stranger) = (format!("each_{}", scheme.name()), demo_secret(scheme, "9"));
+        let body = body(scheme, &id, "each")?;
+        tampered = sign(scheme, &stranger, &id, &body, OffsetDateTime::now_utc())?;
     }
     let got = drill
         .in_turn(scheme, vec![request.clone(), request, tampered])

@@ -13,21 +13,22 @@ use axum::{
     Router,
     body::{Body, Bytes},
     extract::{DefaultBodyLimit, Path, State},
-    http::{HeaderMap, StatusCode, header::RETRY_AFTER},
+    http::{HeaderMap, Method, StatusCode, Uri, header::RETRY_AFTER},
     response::Response,
     routing::post,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
-    Event, EventKey, Gate, Secret, Secrets, SqliteStore, Verdict,
+    Event, EventKey, Gate, Secrets, SqliteStore, Verdict, Verified,
     gate::{DEFAULT_BODY_LIMIT, HandlerError},
-    scheme::{self, IdSource, Mac, Scheme},
+    headers::RequestTarget,
+    scheme::{IdSource, Mac, Scheme},
 };
 use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{demo_secret, secret};
+use crate::{demo_secret, providers, secret, with_settings};
 
 /// What the gateway did: how often each event was acted on, and tried.
 #[derive(Debug, Default)]
@@ -55,6 +56,9 @@ impl Actions {
     }
 }
 
+/// Where the senders think that this server is.
+pub(crate) const PUBLIC: &str = "https://hooks.example.com";
+
 type Gates = HashMap<&'static str, Gate<Arc<SqliteStore>>>;
 
 struct App {
@@ -72,11 +76,24 @@ pub(crate) struct Server {
 
 /// The current and the previous secret: a rotation is nothing but two secrets in the ring.
 fn ring(scheme: &'static Scheme) -> Result<Secrets, hookproof::SecretsError> {
-    let previous = Secret::from(demo_secret(scheme, "0")).key_id("previous");
+    let previous = with_settings(scheme, &demo_secret(scheme, "0")).key_id("previous");
     Secrets::new(
         scheme,
-        [Secret::from(secret(scheme)).key_id("current"), previous],
+        [
+            with_settings(scheme, &secret(scheme)).key_id("current"),
+            previous,
+        ],
     )
+}
+
+/// A key made of the body, whoever wrote it.
+fn body_key(
+    scheme: &Scheme,
+    delivery: &Verified<'_>,
+    tenant: &str,
+) -> Result<EventKey, hookproof::KeyError> {
+    let hash = STANDARD.encode(Sha256::digest(delivery.body()));
+    EventKey::business(tenant, "demo-body", &format!("{} {hash}", scheme.name()))
 }
 
 fn gate(
@@ -87,17 +104,26 @@ fn gate(
     Ok(match (scheme.mac(), scheme.id_source()) {
         // No id in a header either. What the body says is the application's to choose; for a
         // demonstration, equal bodies are the same event.
-        (Mac::Token, IdSource::None) => gate.key_by(move |delivery, tenant| {
-            let hash = STANDARD.encode(Sha256::digest(delivery.body()));
-            EventKey::business(tenant, "demo-body", &format!("{} {hash}", scheme.name()))
-        }),
+        (Mac::Token, IdSource::None) => {
+            gate.key_by(move |delivery, tenant| body_key(scheme, delivery, tenant))
+        }
+        // A token that says nothing of the body, whose id is therefore anybody's.
+        (_, IdSource::Json(_)) if !scheme.coverage().id => {
+            gate.key_by(move |delivery, tenant| body_key(scheme, delivery, tenant))
+        }
         // Nothing is signed, so nothing better than the unsigned id can be had. Whoever sees one
         // request has the token as well.
         (Mac::Token, _) => {
             gate.key_by(|delivery, tenant| delivery.danger_unsigned_event_key(tenant))
         }
         // No id, and equal bodies may be two events. For a demonstration, equal is the same.
-        (_, IdSource::None) => gate.key_by(|delivery, tenant| delivery.content_key(tenant)),
+        (_, IdSource::None) if scheme.coverage().body => {
+            gate.key_by(|delivery, tenant| delivery.content_key(tenant))
+        }
+        // Only some fields are signed, and none of them names an event.
+        (_, IdSource::None) => {
+            gate.key_by(move |delivery, tenant| body_key(scheme, delivery, tenant))
+        }
         _ => gate,
     })
 }
@@ -118,6 +144,8 @@ async fn act(event: Event, actions: &Actions) -> Result<Verdict, HandlerError> {
 async fn hook(
     State(app): State<Arc<App>>,
     Path(provider): Path<String>,
+    target: Uri,
+    method: Method,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
@@ -126,8 +154,11 @@ async fn hook(
     };
     let now = OffsetDateTime::now_utc();
     let actions = app.actions.clone();
+    // The URL that the sender called: its host is configured, and never taken from the request.
+    let url = format!("{PUBLIC}{target}");
+    let request = RequestTarget::new(&headers, method.as_str(), &url);
     let outcome = gate
-        .handle(&body, &headers, now, async move |event| {
+        .handle(&body, &request, now, async move |event| {
             act(event, &actions).await
         })
         .await;
@@ -156,7 +187,7 @@ impl Server {
     ) -> Result<Self, Box<dyn Error>> {
         let store = Arc::new(SqliteStore::open(file)?);
         let mut gates = Gates::new();
-        for &scheme in scheme::ALL {
+        for scheme in providers() {
             gates.insert(scheme.name(), gate(scheme, &store)?);
         }
         let actions = Arc::new(Actions::default());

@@ -63,23 +63,29 @@ fn composed(parts: &[&Part], unit: Option<Unit>) -> Result<(), usize> {
     for (index, part) in parts.iter().enumerate() {
         let closed = match part {
             Part::Text(_) | Part::Secret | Part::Setting(_) => true,
-            // Digests have a fixed length.
-            Part::Of(Transform::Sha256(_) | Transform::Sha1, _) => true,
+            // Digests have a fixed length; what is digested has ends of its own.
+            Part::Of(Transform::Sha256(_) | Transform::Sha1, inner) => {
+                clear(inner, unit).map_err(|_| index)?;
+                true
+            }
+            // Quotes and backslashes inside are escaped, so that the quotes around it are found
+            // from either side, unless a backslash stands before it.
+            Part::Of(Transform::JsonString, _) => follows_text(parts, index),
+            // RFC 3339 says itself where it begins and ends.
+            Part::Timestamp if unit == Some(Unit::Rfc3339) => true,
             Part::Timestamp => ends(parts, index, digits_or_time(unit)),
-            Part::Header(slot) | Part::Value(slot) => {
-                bytes_of(slot).is_some_and(|bytes| ends(parts, index, bytes))
-            }
-            Part::Of(Transform::LowerCase, [Part::Value(slot)]) => {
-                bytes_of(slot).is_some_and(|bytes| ends(parts, index, bytes))
-            }
+            Part::Header(slot) | Part::Value(slot) => closed_value(parts, index, slot),
+            Part::Of(Transform::LowerCase, [Part::Value(slot)]) => closed_value(parts, index, slot),
+            // One that is not there ends where it begins.
+            Part::IfPresent([Part::Value(slot)]) => closed_value(parts, index, slot),
             // No control characters are in them (RFC 9110 §5.5, RFC 3986).
             Part::Url | Part::UrlBase | Part::PathAndQuery | Part::Path => {
-                ends(parts, index, Visible)
+                ends(parts, index, Of(Shape::Visible))
             }
             // RFC 9110 §9.1: a token of letters.
-            Part::Method => ends(parts, index, Token),
+            Part::Method => ends(parts, index, Of(Shape::Token)),
             Part::Of(Transform::Crc32, _) => ends(parts, index, Digits),
-            Part::Of(Transform::Base64Url, _) => ends(parts, index, Token),
+            Part::Of(Transform::Base64Url, _) => ends(parts, index, Of(Shape::Token)),
             _ => false,
         };
         if !closed {
@@ -96,19 +102,13 @@ fn composed(parts: &[&Part], unit: Option<Unit>) -> Result<(), usize> {
 enum Bytes {
     Digits,
     Time,
-    Token,
-    Visible,
-    Line,
+    Of(Shape),
 }
-use Bytes::{Digits, Line, Time, Token, Visible};
+use Bytes::{Digits, Of, Time};
 
-fn bytes_of(slot: &Slot) -> Option<Bytes> {
-    match slot.value_shape() {
-        Shape::Token => Some(Token),
-        Shape::Visible => Some(Visible),
-        Shape::Line => Some(Line),
-        Shape::Any => None,
-    }
+/// Whether a value knows its ends: by its shape, and fixed text on each side.
+fn closed_value(parts: &[&Part], index: usize, slot: &Slot) -> bool {
+    slot.value_shape() != Shape::Any && ends(parts, index, Of(slot.value_shape()))
 }
 
 fn digits_or_time(unit: Option<Unit>) -> Bytes {
@@ -125,9 +125,7 @@ fn ends(parts: &[&Part], index: usize, bytes: Bytes) -> bool {
         byte.is_some_and(|byte| match bytes {
             Digits => !byte.is_ascii_digit(),
             Time => !byte.is_ascii_alphanumeric() && !b":.+-".contains(&byte),
-            Token => !byte.is_ascii_alphanumeric() && !b"+/=_-".contains(&byte),
-            Visible => !byte.is_ascii_graphic(),
-            Line => byte.is_ascii_control(),
+            Of(shape) => !shape.allows(byte),
         })
     };
     let text = |part: Option<&&Part>| match part {
@@ -141,6 +139,63 @@ fn ends(parts: &[&Part], index: usize, bytes: Bytes) -> bool {
     before && after
 }
 
+/// Whether a part stands at the beginning or behind fixed text that does not end in a backslash.
+fn follows_text(parts: &[&Part], index: usize) -> bool {
+    match index.checked_sub(1).map(|index| parts.get(index)) {
+        None => true,
+        Some(Some(Part::Text(text))) => !text.is_empty() && !text.ends_with('\\'),
+        _ => false,
+    }
+}
+
 fn is_token(slot: &Slot) -> bool {
     slot.value_shape() == Shape::Token
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::Encoding;
+
+    const LINE: &[Part] = &[Part::Text("\n")];
+
+    fn cut(parts: &'static [Part], unit: Unit) -> Result<(), usize> {
+        clear(parts, Some(unit))
+    }
+
+    #[test]
+    fn a_date_ends_by_itself_and_digits_do_not() {
+        const BOTH: &[Part] = &[
+            Part::Of(Transform::PhpEscapes, &[Part::Body]),
+            Part::Timestamp,
+        ];
+        assert_eq!(cut(BOTH, Unit::Rfc3339), Ok(()));
+        assert_eq!(cut(BOTH, Unit::Seconds), Err(1));
+    }
+
+    #[test]
+    fn what_is_digested_is_judged_too() {
+        const CLEAR: &[Part] = &[Part::Of(
+            Transform::Sha256(Encoding::Plain),
+            &[Part::Timestamp, Part::Text("."), Part::Body],
+        )];
+        const UNCLEAR: &[Part] = &[
+            Part::Of(Transform::Join, LINE),
+            Part::Of(
+                Transform::Sha256(Encoding::Plain),
+                &[Part::Timestamp, Part::Body],
+            ),
+        ];
+        assert_eq!(cut(CLEAR, Unit::Seconds), Ok(()));
+        assert_eq!(cut(UNCLEAR, Unit::Seconds), Err(1));
+    }
+
+    #[test]
+    fn json_strings_end_by_themselves_behind_text_without_a_backslash() {
+        const STRING: Part = Part::Of(Transform::JsonString, &[Part::Body]);
+        const BEHIND_TEXT: &[Part] = &[Part::Text(":"), STRING, Part::Text(","), STRING];
+        const BEHIND_BACKSLASH: &[Part] = &[STRING, Part::Text("\\"), STRING, STRING];
+        assert_eq!(cut(BEHIND_TEXT, Unit::Seconds), Ok(()));
+        assert_eq!(cut(BEHIND_BACKSLASH, Unit::Seconds), Err(3));
+    }
 }

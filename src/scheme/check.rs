@@ -32,7 +32,7 @@ pub enum SchemeError {
     #[error("the scheme signs a timestamp but does not say where it is")]
     NoTimestamp,
     /// Two neighbouring parts could be cut at another place under the same signature. Use a
-    /// separator, [`Shape::Token`], or say [`Scheme::ambiguous_boundary`].
+    /// separator, [`Shape::Token`](super::Shape::Token), or say [`Scheme::ambiguous_boundary`].
     #[error("part {0} of the signed content has no unambiguous end")]
     AmbiguousBoundary(
         /// Index into the content.

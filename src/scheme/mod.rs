@@ -21,13 +21,16 @@
 //! assert!(ACME.check().is_ok());
 //! ```
 
+mod algorithm;
 mod boundaries;
 mod builder;
 pub mod catalog;
 mod check;
 #[cfg(feature = "jwt")]
 mod check_jwt;
+mod coverage;
 mod detect;
+mod getters;
 #[cfg(feature = "http-signatures")]
 mod http_signature;
 #[cfg(feature = "jwt")]
@@ -38,8 +41,10 @@ mod slot;
 
 use std::time::Duration;
 
+pub use algorithm::*;
 pub use catalog::*;
 pub use check::SchemeError;
+pub use coverage::{Coverage, Extent};
 pub use detect::detect;
 #[cfg(feature = "http-signatures")]
 pub(crate) use http_signature::{
@@ -63,139 +68,6 @@ pub const MAX_PARTS: usize = 8;
 /// The allowed age where neither the provider nor the application states another: 5 minutes, the
 /// value of Standard Webhooks, Stripe and Slack.
 pub const DEFAULT_TOLERANCE: Duration = Duration::from_secs(300);
-
-/// The algorithm that proves a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mac {
-    /// HMAC with SHA-256 (RFC 2104, FIPS 180-4); 32 bytes.
-    HmacSha256,
-    /// HMAC with SHA-512; 64 bytes.
-    HmacSha512,
-    /// HMAC with SHA-384; 48 bytes.
-    HmacSha384,
-    /// HMAC with SHA-1; 20 bytes. Still unforgeable as a MAC, but only for schemes that offer
-    /// nothing else.
-    #[cfg(feature = "sha1")]
-    HmacSha1,
-    /// A plain hash over a content that holds the secret ([`Part::Secret`]): weaker than HMAC in
-    /// theory (a secret in front can be extended, RFC 2104 §6), and what some providers do.
-    #[cfg(feature = "keyed-hash")]
-    Hash(Hash),
-    /// Ed25519 (RFC 8032); 64 bytes. Verified strictly: a signature has one spelling.
-    #[cfg(feature = "ed25519")]
-    Ed25519,
-    /// ECDSA on P-256 with SHA-256 (FIPS 186-5), the signature in ASN.1 DER as TLS writes it.
-    #[cfg(feature = "ecdsa")]
-    EcdsaP256Sha256Der,
-    /// The same, the signature as `r || s`; 64 bytes. What JOSE and RFC 9421 write.
-    #[cfg(feature = "ecdsa")]
-    EcdsaP256Sha256Raw,
-    /// ECDSA on P-256 with SHA-1, in DER; only for schemes that offer nothing else.
-    #[cfg(all(feature = "ecdsa", feature = "sha1"))]
-    EcdsaP256Sha1Der,
-    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 §8.2).
-    #[cfg(feature = "rsa")]
-    RsaSha256,
-    /// RSASSA-PKCS1-v1_5 with SHA-512.
-    #[cfg(feature = "rsa")]
-    RsaSha512,
-    /// RSASSA-PKCS1-v1_5 with SHA-1; only for schemes that offer nothing else.
-    #[cfg(all(feature = "rsa", feature = "sha1"))]
-    RsaSha1,
-    /// RSASSA-PSS with SHA-512, MGF1 with SHA-512 and a salt of 64 bytes.
-    #[cfg(feature = "rsa")]
-    RsaPssSha512,
-    /// No MAC: the header carries the shared secret itself. Proves that the sender knew it (or
-    /// saw one earlier request), and says nothing about body, time or id.
-    Token,
-}
-
-impl Mac {
-    /// Length of the signature in bytes once decoded, or `None` where it varies: tokens,
-    /// DER, RSA.
-    pub const fn tag_len(self) -> Option<usize> {
-        match self {
-            Mac::HmacSha256 => Some(32),
-            Mac::HmacSha512 => Some(64),
-            Mac::HmacSha384 => Some(48),
-            #[cfg(feature = "sha1")]
-            Mac::HmacSha1 => Some(20),
-            #[cfg(feature = "keyed-hash")]
-            Mac::Hash(hash) => Some(hash.len()),
-            #[cfg(feature = "ed25519")]
-            Mac::Ed25519 => Some(64),
-            #[cfg(feature = "ecdsa")]
-            Mac::EcdsaP256Sha256Raw => Some(64),
-            _ => None,
-        }
-    }
-
-    /// Whether the key is public: it verifies and cannot sign.
-    pub const fn is_public_key(self) -> bool {
-        match self {
-            Mac::HmacSha256 | Mac::HmacSha512 | Mac::HmacSha384 | Mac::Token => false,
-            #[cfg(feature = "sha1")]
-            Mac::HmacSha1 => false,
-            #[cfg(feature = "keyed-hash")]
-            Mac::Hash(_) => false,
-            #[allow(unreachable_patterns, reason = "without the features there are none")]
-            _ => true,
-        }
-    }
-}
-
-/// The hash of a [`Mac::Hash`].
-#[cfg(feature = "keyed-hash")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Hash {
-    /// SHA-256.
-    Sha256,
-    /// SHA-384.
-    Sha384,
-    /// SHA-512.
-    Sha512,
-    /// SHA-1.
-    Sha1,
-    /// MD5.
-    Md5,
-    /// Keccak-256 with the padding of before FIPS 202, as Ethereum uses it.
-    Keccak256,
-}
-
-#[cfg(feature = "keyed-hash")]
-impl Hash {
-    const fn len(self) -> usize {
-        match self {
-            Hash::Sha256 | Hash::Keccak256 => 32,
-            Hash::Sha384 => 48,
-            Hash::Sha512 => 64,
-            Hash::Sha1 => 20,
-            Hash::Md5 => 16,
-        }
-    }
-}
-
-/// How the signature's bytes are written in the header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Encoding {
-    /// Hexadecimal, either case (the bytes are compared, not the text).
-    Hex,
-    /// Base64, standard alphabet, padded and canonical (RFC 4648 §4).
-    Base64,
-    /// Base64, URL-safe alphabet, with or without padding (RFC 4648 §5).
-    Base64Url,
-    /// Hexadecimal in lower case only, for providers whose other spellings must be refused.
-    LowerHex,
-    /// The base64 of the hexadecimal text.
-    HexInBase64,
-    /// Base64 in either alphabet, which may be percent-encoded on top.
-    PercentBase64,
-    /// The bytes themselves; for [`Mac::Token`].
-    Plain,
-}
 
 /// What the number in a timestamp counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -375,187 +247,4 @@ impl Scheme {
             .copied()
             .find(|scheme| scheme.name == name)
     }
-
-    /// Whether all it reads are headers, and all it signs are bytes of the request in a row.
-    pub(crate) fn is_plain(&self) -> bool {
-        let header = |slot: &Slot| slot.is_header() && slot.inner_pointer().is_none();
-        let stamp = match &self.timestamp {
-            Some((Stamp::Slot(slot), _)) => header(slot) && self.earliest == 0,
-            _ => true,
-        };
-        stamp
-            && self.signature.iter().all(header)
-            && self.key_id.iter().all(header)
-            && !matches!(self.keys, KeySource::Url(..))
-            && self.content.iter().all(Part::is_plain)
-            && self.alternatives.is_empty()
-            && self.each.is_none()
-            && self.document.is_none()
-    }
-
-    /// Whether the secret's own bytes are a part of what is hashed.
-    pub(crate) fn hashes_secret(&self) -> bool {
-        let mut found = false;
-        for parts in self.contents() {
-            walk(parts, &mut |part| found |= *part == Part::Secret);
-        }
-        found
-    }
-
-    /// Every slot that is read before anything is verified.
-    pub(crate) fn slots(&self) -> Vec<Slot> {
-        let mut slots: Vec<Slot> = self.signature.into_iter().collect();
-        slots.extend(self.more_signatures);
-        slots.extend(self.key_id);
-        if let Some((Stamp::Slot(slot), _)) = self.timestamp {
-            slots.push(slot);
-        }
-        if let KeySource::Url(slot, _) = self.keys {
-            slots.push(slot);
-        }
-        for parts in self.contents() {
-            walk(parts, &mut |part| match part {
-                Part::Header(slot) | Part::Value(slot) => slots.push(*slot),
-                Part::HeaderList(list) => slots.push(list.names),
-                Part::Require(condition) => slots.extend(condition.slot()),
-                _ => {}
-            });
-        }
-        slots
-    }
-
-    /// Names of the headers that identity may be read from later.
-    pub(crate) fn header_names(&self) -> Vec<&'static str> {
-        let mut slots = self.slots();
-        if let IdSource::Values(more) = self.id {
-            slots.extend(more);
-        }
-        let form = |slot: &Slot| matches!(slot.place(), Place::Form | Place::Param);
-        let form = slots.iter().any(form) || self.document.is_some() || {
-            let mut found = false;
-            for parts in self.contents() {
-                walk(parts, &mut |part| found |= *part == Part::SortedForm);
-            }
-            found
-        };
-        let names = slots.iter().filter_map(Slot::header_name);
-        names.chain(form.then_some("Content-Type")).collect()
-    }
-
-    /// Every content that a signature may be over: [`Scheme::content`] and the alternatives.
-    pub fn contents(&self) -> impl Iterator<Item = &'static [Part]> + use<> {
-        std::iter::once(self.content).chain(self.alternatives.iter().copied())
-    }
-
-    /// Whether the signature covers the header `name`.
-    pub fn signs_header(&self, name: &str) -> bool {
-        self.contents()
-            .all(|parts| part::holds(parts, &|part| part.is_header(name)))
-            || self.http_signature_covers(name)
-    }
-
-    /// Whether the signature covers the value in `slot`, because it is a part of the content or
-    /// because the whole that holds it is.
-    pub(crate) fn signs(&self, slot: &Slot) -> bool {
-        let whole = match slot.place() {
-            Place::Header => self.signs_header(slot.name()),
-            Place::Query => self
-                .contents()
-                .all(|parts| part::holds(parts, &Part::is_query)),
-            Place::Param => false,
-            Place::Form | Place::Json | Place::Body => self.signs_body(),
-        };
-        let alone = |part: &Part| part.is_value(slot);
-        whole || self.contents().all(|parts| part::holds(parts, &alone))
-    }
-
-    fn signs_body(&self) -> bool {
-        self.contents()
-            .all(|parts| part::holds(parts, &Part::is_body))
-            || self.http_signature_covers("content-digest")
-    }
-
-    /// Whether every HTTP message signature of this scheme covers the component.
-    pub(crate) fn http_signature_covers(&self, component: &str) -> bool {
-        #[cfg(feature = "http-signatures")]
-        if let Some(rule) = self.http_signature {
-            return rule.requires(component);
-        }
-        let _ = component;
-        false
-    }
-
-    /// The components that every HTTP message signature of this scheme covers, but for the digest.
-    pub(crate) fn http_signature_components(&self) -> &'static [&'static str] {
-        #[cfg(feature = "http-signatures")]
-        if let Some(rule) = self.http_signature {
-            return rule.components();
-        }
-        &[]
-    }
-
-    /// What the signature covers. See [`Coverage`].
-    pub fn coverage(&self) -> Coverage {
-        let body = self.signs_body();
-        let signed = |source: Source| match source {
-            Source::Header(name) => self.signs_header(name),
-            #[cfg(feature = "jwt")]
-            Source::Claims(_) => true,
-            Source::Json(pointer) => self.signs(&Slot::json(pointer)),
-            Source::Value(slot) => self.signs(&slot),
-        };
-        let id = match self.id {
-            IdSource::None => false,
-            IdSource::Header(name) => self.signs_header(name) && self.ambiguous.is_none(),
-            IdSource::Json(pointer) => signed(Source::Json(pointer)),
-            IdSource::Composite(pointers) => pointers.iter().all(|p| signed(Source::Json(p))),
-            IdSource::Values(slots) => slots.iter().all(|slot| self.signs(slot)),
-            IdSource::JsonOrContent(_) | IdSource::Content => body,
-        };
-        let some = |part: &Part| !matches!(part, Part::Text(_) | Part::Secret | Part::Setting(_));
-        let extent = if body {
-            Extent::Body
-        } else if self.contents().all(|parts| part::holds(parts, &some)) {
-            Extent::Fields
-        } else {
-            Extent::Credential
-        };
-        Coverage {
-            extent,
-            body,
-            timestamp: self.timestamp.is_some(),
-            id,
-            event_type: self.event_type.is_some_and(signed),
-        }
-    }
-}
-
-/// How much of a delivery a valid signature says something about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Extent {
-    /// Nothing of it: the request carries a constant credential, or a token about something else.
-    /// Whoever has seen one request can write any other.
-    Credential,
-    /// Some fields. Whoever has seen one request can write all the rest.
-    Fields,
-    /// The whole body.
-    Body,
-}
-
-/// What exactly a valid signature says. Anything that is `false` here could have been written by
-/// whoever held one captured request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Coverage {
-    /// How much of the delivery is covered. An application that acts on the body should refuse
-    /// anything below [`Extent::Body`], or fetch the object it names from the provider.
-    pub extent: Extent,
-    /// The body's bytes.
-    pub body: bool,
-    /// A time, so that old requests can be told from fresh ones.
-    pub timestamp: bool,
-    /// The value that names the event.
-    pub id: bool,
-    /// The event type.
-    pub event_type: bool,
 }

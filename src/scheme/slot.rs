@@ -1,5 +1,11 @@
 //! Where a value sits in a request, and how it is cut out. The only header parser in the crate.
 
+mod items;
+
+pub use items::Items;
+pub(crate) use items::any;
+use items::behind;
+
 /// Longest header value that is looked at, in bytes. Longer ones are refused before any work.
 pub const MAX_HEADER_BYTES: usize = 8 * 1024;
 
@@ -21,6 +27,16 @@ pub enum Shape {
     /// Needed where a provider joins parts without a separator, so that the parts cannot be cut
     /// at another place under the same signature.
     Token,
+    /// The same and full stops, or nothing: names of files and accounts, but no colon or brace.
+    Dotted,
+    /// Digits and nothing else.
+    Digits,
+    /// `true` or `false`.
+    Flag,
+    /// A date and time of the form `YYYY-MM-DDThh:mm:ss`, with a fraction and a zone or without.
+    ///
+    /// The four digits of the year end a number that stands right before it.
+    DateTime,
     /// Any byte but control characters: a value that ends with its line.
     Line,
     /// Anything. The default of values that are not in headers.
@@ -28,16 +44,36 @@ pub enum Shape {
 }
 
 impl Shape {
-    fn allows(self, byte: u8) -> bool {
+    /// Whether a value of this shape may hold the byte.
+    pub(super) fn allows(self, byte: u8) -> bool {
         match self {
             Shape::Visible => byte.is_ascii_graphic(),
             Shape::Token => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
             }
+            Shape::Dotted => byte == b'.' || Shape::Token.allows(byte),
+            Shape::Digits => byte.is_ascii_digit(),
+            Shape::Flag => byte.is_ascii_lowercase(),
+            Shape::DateTime => {
+                byte.is_ascii_digit() || matches!(byte, b'-' | b'T' | b':' | b'.' | b'+' | b'Z')
+            }
             Shape::Line => !byte.is_ascii_control(),
             Shape::Any => true,
         }
     }
+}
+
+/// Whether a text begins `YYYY-MM-DDThh:mm:ss`, and goes on as a fraction and a zone may.
+fn is_date_time(value: &[u8]) -> bool {
+    const FORM: &[u8] = b"0000-00-00T00:00:00";
+    let Some((head, tail)) = value.split_at_checked(FORM.len()) else {
+        return false;
+    };
+    let as_form = |(byte, form): (&u8, &u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        other => byte == other,
+    };
+    head.iter().zip(FORM).all(as_form) && !tail.first().is_some_and(u8::is_ascii_digit)
 }
 
 /// The part of a request that a [`Slot`] looks into.
@@ -102,6 +138,7 @@ pub struct Slot {
     before: &'static str,
     separator: Option<u8>,
     first: bool,
+    lines: bool,
     prefix: &'static str,
     lead: Lead,
     after: Option<u8>,
@@ -117,6 +154,7 @@ impl Slot {
             before: "",
             separator: None,
             first: false,
+            lines: false,
             prefix: "",
             lead: Lead::Exact,
             after: None,
@@ -212,6 +250,16 @@ impl Slot {
         }
     }
 
+    /// The header may stand on several lines, which are then read as one list (RFC 9110 §5.3). Of
+    /// all other slots a second line is refused.
+    #[must_use]
+    pub const fn lines(self) -> Self {
+        Self {
+            lines: true,
+            ..self
+        }
+    }
+
     /// What stands behind the first `mark` of each item; items without it do not count.
     #[must_use]
     pub const fn after(self, mark: u8) -> Self {
@@ -264,6 +312,11 @@ impl Slot {
         self.inside
     }
 
+    /// Whether it may stand on several lines; see [`Slot::lines`].
+    pub const fn may_repeat(&self) -> bool {
+        self.lines
+    }
+
     /// The fixed text before the whole list; see [`Slot::before_list`].
     pub const fn list_prefix(&self) -> &'static str {
         self.before
@@ -292,15 +345,17 @@ impl Slot {
         // Each shape has a loop of its own: to ask for it inside would keep bytes from being
         // judged 16 at once.
         match self.shape {
-            Shape::Any => return true,
-            Shape::Line => return value.iter().all(|&byte| Shape::Line.allows(byte)),
-            Shape::Visible | Shape::Token => {}
-        }
-        !value.is_empty()
-            && match self.shape {
-                Shape::Visible => !any(value, |byte| !Shape::Visible.allows(byte)),
-                _ => !any(value, |byte| !Shape::Token.allows(byte)),
+            Shape::Any => true,
+            Shape::Line => value.iter().all(|&byte| Shape::Line.allows(byte)),
+            Shape::Dotted => !any(value, |byte| !Shape::Dotted.allows(byte)),
+            Shape::Flag => matches!(value, b"true" | b"false"),
+            Shape::DateTime => {
+                is_date_time(value) && !any(value, |byte| !Shape::DateTime.allows(byte))
             }
+            Shape::Visible => !value.is_empty() && !any(value, |byte| !Shape::Visible.allows(byte)),
+            Shape::Token => !value.is_empty() && !any(value, |byte| !Shape::Token.allows(byte)),
+            Shape::Digits => !value.is_empty() && !any(value, |byte| !byte.is_ascii_digit()),
+        }
     }
 
     /// Cuts every matching value out of a header value, in order. Never allocates, never panics;
@@ -322,157 +377,6 @@ impl Slot {
         match (items.next(), items.next()) {
             (Some(only), None) => Some(only),
             _ => None,
-        }
-    }
-}
-
-/// Iterator over the values of a [`Slot`] in one header value. See [`Slot::items`].
-#[derive(Debug, Clone)]
-pub struct Items<'h> {
-    rest: Option<&'h [u8]>,
-    separator: Option<u8>,
-    first: bool,
-    prefix: &'static str,
-    lead: Lead,
-    after: Option<u8>,
-}
-
-impl<'h> Iterator for Items<'h> {
-    type Item = &'h [u8];
-
-    #[inline]
-    fn next(&mut self) -> Option<&'h [u8]> {
-        loop {
-            let rest = self.rest.take()?;
-            let item = match self.separator {
-                None => rest,
-                Some(separator) => {
-                    let item;
-                    (item, self.rest) = cut(rest, separator);
-                    item.trim_ascii()
-                }
-            };
-            if self.first {
-                self.rest = None;
-            }
-            let value = match self.lead {
-                Lead::Exact => behind(item, self.prefix.as_bytes()),
-                lead => behind_word(item, self.prefix.as_bytes(), lead),
-            };
-            let value = match self.after {
-                None => value,
-                Some(mark) => value.and_then(|value| cut(value, mark).1),
-            };
-            if value.is_some() {
-                return value;
-            }
-        }
-    }
-}
-
-/// What stands before the first `separator`, and what behind it if there is one.
-fn cut(value: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
-    match find(value, separator) {
-        Some(at) => (
-            value.get(..at).unwrap_or_default(),
-            value.get(at.saturating_add(1)..),
-        ),
-        None => (value, None),
-    }
-}
-
-/// The place of the first `byte`.
-fn find(value: &[u8], byte: u8) -> Option<usize> {
-    let blocks = value.as_chunks::<BLOCK>().0.iter();
-    let clear = blocks.take_while(|block| !in_block(block, |other| other == byte));
-    let clear = clear.count().saturating_mul(BLOCK);
-    let at = value
-        .get(clear..)?
-        .iter()
-        .position(|&other| other == byte)?;
-    Some(clear.saturating_add(at))
-}
-
-/// Whether any byte is such.
-pub(crate) fn any(value: &[u8], such: impl Fn(u8) -> bool + Copy) -> bool {
-    match value.last_chunk() {
-        // The last block overlaps the one before it, which does no harm.
-        Some(last) => {
-            let mut blocks = value.as_chunks().0.iter();
-            blocks.any(|block| in_block(block, such)) || in_block(last, such)
-        }
-        None => value.iter().any(|&byte| such(byte)),
-    }
-}
-
-/// As many bytes as compile to one vector, if a loop over them has no early way out.
-const BLOCK: usize = 16;
-
-fn in_block(block: &[u8; BLOCK], such: impl Fn(u8) -> bool) -> bool {
-    block.iter().fold(false, |any, &byte| any | such(byte))
-}
-
-/// `strip_prefix` for prefixes of a few bytes, where calling `memcmp` costs more than comparing.
-fn behind<'h>(item: &'h [u8], prefix: &[u8]) -> Option<&'h [u8]> {
-    let (head, tail) = item.split_at_checked(prefix.len())?;
-    head.iter().zip(prefix).all(|(a, b)| a == b).then_some(tail)
-}
-
-/// The same in any case, for a word that may be required or not.
-fn behind_word<'h>(item: &'h [u8], word: &[u8], lead: Lead) -> Option<&'h [u8]> {
-    match item.split_at_checked(word.len()) {
-        Some((head, tail)) if head.eq_ignore_ascii_case(word) => Some(tail.trim_ascii_start()),
-        _ => (lead == Lead::Optional).then_some(item),
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
-mod tests {
-    use super::*;
-
-    /// At every place of values with and without whole blocks, against the plain way.
-    #[test]
-    fn separators_and_odd_bytes_are_found_wherever_they_are() {
-        let visible = Slot::header("X").list(b',');
-        let token = visible.shape(Shape::Token);
-        for length in 0..=3 * BLOCK {
-            let clean = vec![b'a'; length];
-            assert_eq!(cut(&clean, b','), (&clean[..], None));
-            assert_eq!(visible.fits(&clean), length > 0);
-            for place in 0..length {
-                let mut value = clean.clone();
-                *value.get_mut(place).unwrap() = b',';
-                let (before, behind) = value.split_at(place);
-                assert_eq!(
-                    cut(&value, b','),
-                    (before, behind.get(1..)),
-                    "{length} {place}"
-                );
-                assert!(
-                    visible.fits(&value) && !token.fits(&value),
-                    "{length} {place}"
-                );
-                *value.get_mut(place).unwrap() = b' ';
-                assert!(!visible.fits(&value), "{length} {place}");
-            }
-        }
-    }
-
-    #[test]
-    fn shapes_are_judged_byte_by_byte() {
-        let visible = Slot::header("X");
-        let token = visible.shape(Shape::Token);
-        for byte in 0..=u8::MAX {
-            for value in [vec![byte; 3], vec![byte; BLOCK + 1]] {
-                assert_eq!(
-                    visible.fits(&value),
-                    (0x21..=0x7e).contains(&byte),
-                    "{byte}"
-                );
-                let letters = byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte);
-                assert_eq!(token.fits(&value), letters, "{byte}");
-            }
         }
     }
 }

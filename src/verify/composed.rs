@@ -179,7 +179,8 @@ fn contents(request: Request<'_>, key: Option<&Key>) -> Result<Vec<Vec<u8>>, Mal
     for parts in request.reader.scheme.contents() {
         match composer.content(parts) {
             Ok(content) => made.push(content),
-            Err(Miss::Malformed(what)) => return Err(what),
+            // What cannot be written was not signed; another content may still be.
+            Err(Miss::Malformed(what)) if what != Malformed::Encoding => return Err(what),
             Err(miss) => first_miss = first_miss.or(Some(miss)),
         }
     }

@@ -39,13 +39,18 @@ impl<'h> Signatures<'h> {
             (Some(header), []) => slot.items(header).for_each(count),
             (_, more) => {
                 let mut missing = header.is_none();
+                for item in header.iter().flat_map(|header| slot.items(header)) {
+                    count(item);
+                }
                 for slot in more {
-                    missing &= reader.optional(slot.name())?.is_none();
+                    if let Some(header) = reader.optional(slot.name())? {
+                        missing = false;
+                        slot.items(header).for_each(&mut count);
+                    }
                 }
                 if missing {
                     return Err(Malformed::MissingHeader(slot.name()));
                 }
-                signatures.cut().for_each(&mut count);
             }
         }
         signatures.only = only;

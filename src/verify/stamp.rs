@@ -33,7 +33,12 @@ pub(crate) fn parse(text: &[u8], unit: Unit) -> Option<i128> {
             if text.len() > MOST_DATE || text.iter().any(zoned) {
                 return None;
             }
-            parse(&[text, b"Z"].concat(), Unit::Rfc3339)
+            let mut room = [0; MOST_DATE + 1];
+            let bytes = text.iter().chain(b"Z");
+            room.iter_mut()
+                .zip(bytes)
+                .for_each(|(to, from)| *to = *from);
+            parse(room.get(..=text.len())?, Unit::Rfc3339)
         }
         Unit::Rfc3339 => {
             let text = std::str::from_utf8(text).ok()?;

@@ -98,7 +98,8 @@ pub fn is_composed(scheme: &Scheme) -> bool {
                 | Part::Url
         )
     };
-    let header = |slot: Slot| slot.is_header() && slot.inner_pointer().is_none();
+    let header =
+        |slot: Slot| slot.is_header() && slot.inner_pointer().is_none() && !slot.may_repeat();
     !scheme.contents().all(|parts| parts.iter().all(plain))
         || scheme.contents().count() > 1
         || !scheme.signature_slot().is_none_or(header)
@@ -118,10 +119,20 @@ pub fn carries(request: &Request, slot: &Slot) -> bool {
     match slot.place() {
         Place::Header => request.has(slot.name()),
         Place::Query => within(url, &format!("{}=", slot.name())),
-        Place::Form => within(&request.body, slot.name()),
+        Place::Form => is_form(request) && within(&request.body, slot.name()),
         Place::Param => within(url, slot.name()) || within(&request.body, slot.name()),
-        Place::Json => within(&request.body, slot.name().rsplit('/').next().unwrap()),
+        Place::Json => {
+            !is_form(request) && within(&request.body, slot.name().rsplit('/').next().unwrap())
+        }
         _ => true,
+    }
+}
+
+/// Whether the request says that its body is a form.
+fn is_form(request: &Request) -> bool {
+    match request.headers.lookup("Content-Type") {
+        Lookup::One(value) => value.windows(4).any(|window| window == b"form"),
+        _ => false,
     }
 }
 

@@ -24,7 +24,7 @@ fn the_page_of_handshakes_matches_the_rows() {
 
 fn page() -> String {
     let mut out = String::from(
-        "# Handshakes\n\nMade from the rows of `hookproof::handshake` by `tests/guide.rs`; edit those. How to answer them is in that\n\
+        "# Handshakes\n\nMade from the rows of `hookproof::handshake` by `tests/guide`; edit those. How to answer them is in that\n\
          module's documentation (feature `handshake`).\n\n\
          * **unsigned**: anyone may ask, and the answer proves nothing about who did. Before `verify`.\n\
          * **signed**: verified like any delivery, answered after.\n\

@@ -25,6 +25,8 @@ mod races;
 mod schema;
 mod transactions;
 mod traps;
+mod traps_deleting;
+mod traps_locks;
 
 use std::{
     future::Future,

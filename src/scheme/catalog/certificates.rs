@@ -109,7 +109,7 @@ catalog! {
     pub const AWS_SNS: Scheme = sns!("aws-sns", Mac::RsaSha256, "2").notes(&[
         "Only the documented members are signed, after JSON decoding; whatever else is in the body \
          anyone could have added.",
-        "The certificate is at SigningCertURL, which must be https on sns.<region>.amazonaws.com(.cn) and \
+        "The certificate is at SigningCertURL, which must be https on `sns.<region>.amazonaws.com` (or `.cn`) and \
          end in .pem. Its chain and dates are yours to check.",
         "Confirm a subscription by fetching SubscribeURL only after the message has verified and for a \
          topic that you expect.",

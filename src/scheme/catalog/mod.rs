@@ -20,17 +20,26 @@ macro_rules! catalog {
     };
 }
 
+mod basic;
 mod body;
 mod body_ab;
+#[cfg(feature = "json")]
+mod body_borne;
 mod body_cd;
 mod body_eg;
 mod body_hl;
 mod body_mo;
+mod body_odd;
 mod body_pr;
 mod body_st;
 mod body_ux;
 #[cfg(feature = "rsa")]
 mod certificates;
+mod derived;
+#[cfg(feature = "json")]
+mod fields;
+#[cfg(feature = "form")]
+mod form_borne;
 #[cfg(feature = "http-signatures")]
 mod http_signatures;
 #[cfg(feature = "keyed-hash")]
@@ -43,6 +52,10 @@ mod jwt_ecdsa;
 mod jwt_ed25519;
 #[cfg(all(feature = "jwt", feature = "rsa"))]
 mod jwt_rsa;
+#[cfg(feature = "keyed-hash")]
+mod keyed_hash;
+#[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
+mod keyed_hash_fields;
 #[cfg(feature = "ecdsa")]
 mod public_ecdsa;
 #[cfg(feature = "ed25519")]
@@ -54,23 +67,36 @@ mod shared;
 mod sorted;
 mod stamped_a_k;
 mod stamped_l_z;
+mod stamped_last;
+mod stamped_odd;
 mod standard;
 mod standard_named;
 mod target;
 mod timed;
 mod token;
+mod token_elsewhere;
+mod unverified;
 
+pub use basic::*;
 pub use body::*;
 pub use body_ab::*;
+#[cfg(feature = "json")]
+pub use body_borne::*;
 pub use body_cd::*;
 pub use body_eg::*;
 pub use body_hl::*;
 pub use body_mo::*;
+pub use body_odd::*;
 pub use body_pr::*;
 pub use body_st::*;
 pub use body_ux::*;
 #[cfg(feature = "rsa")]
 pub use certificates::*;
+pub use derived::*;
+#[cfg(feature = "json")]
+pub use fields::*;
+#[cfg(feature = "form")]
+pub use form_borne::*;
 #[cfg(feature = "http-signatures")]
 pub use http_signatures::*;
 #[cfg(feature = "keyed-hash")]
@@ -83,6 +109,10 @@ pub use jwt_ecdsa::*;
 pub use jwt_ed25519::*;
 #[cfg(all(feature = "jwt", feature = "rsa"))]
 pub use jwt_rsa::*;
+#[cfg(feature = "keyed-hash")]
+pub use keyed_hash::*;
+#[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
+pub use keyed_hash_fields::*;
 #[cfg(feature = "ecdsa")]
 pub use public_ecdsa::*;
 #[cfg(feature = "ed25519")]
@@ -94,11 +124,15 @@ pub use shared::*;
 pub use sorted::*;
 pub use stamped_a_k::*;
 pub use stamped_l_z::*;
+pub use stamped_last::*;
+pub use stamped_odd::*;
 pub use standard::*;
 pub use standard_named::*;
 pub use target::*;
 pub use timed::*;
 pub use token::*;
+pub use token_elsewhere::*;
+pub use unverified::*;
 
 use super::{Encoding, Mac, Part, Scheme, Slot};
 
@@ -114,10 +148,22 @@ const FILES: &[&[&Scheme]] = &[
     body_pr::ROWS,
     body_st::ROWS,
     body_ux::ROWS,
+    body_odd::ROWS,
+    derived::ROWS,
     token::ROWS,
+    basic::ROWS,
+    token_elsewhere::ROWS,
+    #[cfg(feature = "json")]
+    body_borne::ROWS,
+    #[cfg(feature = "json")]
+    fields::ROWS,
+    #[cfg(feature = "form")]
+    form_borne::ROWS,
     standard_named::ROWS,
     stamped_a_k::ROWS,
     stamped_l_z::ROWS,
+    stamped_last::ROWS,
+    stamped_odd::ROWS,
     shared::ROWS,
     target::ROWS,
     #[cfg(feature = "keyed-hash")]
@@ -126,6 +172,10 @@ const FILES: &[&[&Scheme]] = &[
     sorted::ROWS,
     #[cfg(feature = "rsa")]
     certificates::ROWS,
+    #[cfg(feature = "keyed-hash")]
+    keyed_hash::ROWS,
+    #[cfg(all(feature = "keyed-hash", any(feature = "form", feature = "json")))]
+    keyed_hash_fields::ROWS,
     #[cfg(feature = "http-signatures")]
     http_signatures::ROWS,
     #[cfg(feature = "jwt")]
@@ -183,6 +233,15 @@ const fn join<const N: usize>() -> [&'static Scheme; N] {
 
 /// A day, for retry horizons.
 const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+
+/// 2001-09-09T01:46:40Z, the first second of ten digits: fewer are no time of any webhook.
+#[cfg(any(feature = "form", feature = "json"))]
+const TEN_DIGITS: u64 = 1_000_000_000;
+
+/// Why a token may follow the time without a separator.
+#[cfg(any(feature = "form", feature = "json"))]
+const TOKEN_AFTER_TIME: &str = "the token touches the digits of the time; digits cut off leave fewer than ten, which \
+                                are no time, and digits moved to it lie centuries ahead, so the age must be judged";
 
 /// A MAC over the body and nothing else. Most such bodies hold a time, but of the event and not of
 /// the attempt: a retry may come days later, so it is no window unless the provider says so.

@@ -64,6 +64,34 @@ catalog! {
         "Requests to Copilot extensions are signed in the same way, under another list of keys.",
     ]);
 
+    /// eBay notifications.
+    #[cfg(all(feature = "sha1", feature = "json"))]
+    pub const EBAY: Scheme = over_body(
+        "ebay",
+        Mac::EcdsaP256Sha1Der,
+        Slot::header("X-EBAY-SIGNATURE").inside("/signature"),
+        Encoding::Base64,
+    )
+    .key_id_in(Slot::header("X-EBAY-SIGNATURE").inside("/kid"))
+    .keys(KeySource::ById(
+        "getPublicKey of eBay's Notification API, which wants an application's OAuth token",
+    ))
+    .id(IdSource::Json("/notification/notificationId"))
+    .event_type(Source::Json("/metadata/topic"))
+    .docs(
+        "https://www.npmjs.com/package/event-notification-nodejs-sdk",
+        Evidence::OfficialSdk,
+    )
+    .notes(&[
+        "The header is the base64 of a JSON object with `kid` and `signature`. Its `alg` and `digest` are \
+         unsigned and choose nothing.",
+        "The signature is over a SHA-1 digest.",
+        "The SDK serialises the body anew before it verifies; here the raw bytes count.",
+        "`GET ?challenge_code=…` is answered with the hexadecimal SHA-256 of code, verification token \
+         and address.",
+        "No time is signed: a captured request verifies for ever.",
+    ]);
+
     /// Circle, version 2 of its notifications.
     pub const CIRCLE: Scheme = over_body(
         "circle",

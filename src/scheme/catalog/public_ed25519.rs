@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::STANDARD_WEBHOOKS;
 use crate::scheme::{
-    Encoding, Evidence, IdSource, Mac, Part, Scheme, SecretFormat, Slot, Source, Unit,
+    Encoding, Evidence, IdSource, Mac, Part, Scheme, SecretFormat, Shape, Slot, Source, Transform,
+    Unit,
 };
 
 /// A row of Standard Webhooks with its asymmetric signatures (`v1a`) in place of `v1`.
@@ -61,6 +62,32 @@ catalog! {
             "Neither the documentation nor the SDK judges the time; 5 minutes is ours.",
             "Interactions want an answer within 3 seconds and are not retried; Webhook Events are, \
              for up to 10 minutes (unverified).",
+        ]);
+
+    /// fal.ai.
+    pub const FAL: Scheme = Scheme::new("fal", Mac::Ed25519)
+        .signature(Slot::header("X-Fal-Webhook-Signature"), Encoding::Hex)
+        .timestamp(Slot::header("X-Fal-Webhook-Timestamp"), Unit::Seconds)
+        .content(&[
+            Part::Header(Slot::header("X-Fal-Webhook-Request-Id").shape(Shape::Token)),
+            Part::Text("\n"),
+            Part::Header(Slot::header("X-Fal-Webhook-User-Id")),
+            Part::Text("\n"),
+            Part::Timestamp,
+            Part::Text("\n"),
+            Part::Of(Transform::Sha256(Encoding::LowerHex), &[Part::Body]),
+        ])
+        .id(IdSource::Header("X-Fal-Webhook-Request-Id"))
+        .event_type(Source::Json("/status"))
+        .retry_horizon(Duration::from_secs(2 * 60 * 60))
+        .docs("https://docs.fal.ai/model-endpoints/webhooks", Evidence::ThirdParty)
+        .notes(&[
+            "The keys are in a JWKS, and a request does not say which one it is signed with: give every \
+             JWK of the set as a secret of its own, and read the set anew at least once a day.",
+            "The body is signed by its SHA-256 in hexadecimal.",
+            "A request has one result, so its id names the event; after an internal retry \
+             `/gateway_request_id` differs from it.",
+            "10 attempts within 2 hours (unverified).",
         ]);
 
     /// Telnyx.

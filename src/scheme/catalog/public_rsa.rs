@@ -1,11 +1,17 @@
 //! RSA: the sender signs with a private key, and here is only the public one.
 
+use std::time::Duration;
+
 use super::{DAY, over_body};
 use crate::scheme::{
-    Encoding, Evidence, IdSource, KeySource, Mac, Part, Scheme, Slot, Source, Unit,
+    Encoding, Evidence, IdSource, KeySource, Mac, Part, Scheme, Shape, Slot, Source, Transform,
+    Unit,
 };
 
 const WECHAT_NONCE: Slot = Slot::header("Wechatpay-Nonce");
+const BRIDGE_HEADER: Slot = Slot::header("X-Webhook-Signature").list(b',');
+const ALIPAY_HEADER: Slot = Slot::header("signature").list(b',');
+const ALIPAY_CLIENT: Slot = Slot::header("client-id").shape(Shape::Token);
 
 catalog! {
     /// Wise.
@@ -43,6 +49,50 @@ catalog! {
         "No time is signed: a captured request verifies for ever.",
         "No id of the event is known, and two events may have equal bodies.",
     ]);
+
+    /// Bridge (stablecoin payments).
+    pub const BRIDGE: Scheme = Scheme::new("bridge", Mac::RsaSha256)
+        .signature(BRIDGE_HEADER.prefix("v0="), Encoding::Base64)
+        .timestamp(BRIDGE_HEADER.prefix("t="), Unit::Millis)
+        .tolerance(Duration::from_secs(600))
+        .content(&[Part::Of(
+            Transform::Sha256(Encoding::Plain),
+            &[Part::Timestamp, Part::Text("."), Part::Body],
+        )])
+        .id(IdSource::Json("/event_id"))
+        .event_type(Source::Json("/event_type"))
+        .docs("https://github.com/hookdeck/webhook-skills", Evidence::ThirdParty)
+        .notes(&[
+            "What is signed is the SHA-256 of time and body, which RSA with SHA-256 hashes a second time.",
+            "Each endpoint has a key of its own.",
+            "Their sample judges only how old a request is; here the window has two sides.",
+        ]);
+
+    /// Alipay+ and Antom.
+    pub const ALIPAY: Scheme = Scheme::new("alipay", Mac::RsaSha256)
+        .signature(ALIPAY_HEADER.prefix("signature="), Encoding::PercentBase64)
+        .timestamp(Slot::header("request-time"), Unit::Rfc3339)
+        .content(&[
+            Part::Method,
+            Part::Text(" "),
+            Part::Path,
+            Part::Text("\n"),
+            Part::Header(ALIPAY_CLIENT),
+            Part::Text("."),
+            Part::Timestamp,
+            Part::Text("."),
+            Part::Body,
+        ])
+        .event_type(Source::Json("/notifyType"))
+        .docs("https://github.com/hookdeck/webhook-skills", Evidence::ThirdParty)
+        .notes(&[
+            "Method and path are signed: give the public address, not the one behind a proxy.",
+            "`algorithm` and `keyVersion` beside the signature are unsigned and choose nothing.",
+            "No window is documented; 5 minutes is ours.",
+            "The answer must be signed with your own key.",
+            "Which of `/notifyId` and `/paymentRequestId` names the event is not established.",
+            "The forms of the open platform in mainland China are another scheme.",
+        ]);
 
     /// WeChat Pay, version 3 of its API.
     pub const WECHAT: Scheme = Scheme::new("wechat", Mac::RsaSha256)

@@ -42,7 +42,7 @@ pub(super) fn decode<'r, const ROOM: usize>(
         Encoding::Base64Url => URL_SAFE_ANY_PADDING.decode_slice(text, room).ok()?,
         Encoding::LowerHex if text.iter().any(u8::is_ascii_uppercase) => return None,
         Encoding::LowerHex => return decode(Encoding::Hex, text, room),
-        Encoding::HexInBase64 => return decode(Encoding::Hex, &any_length(text)?, room),
+        Encoding::HexInBase64 => return decode(Encoding::LowerHex, &any_length(text)?, room),
         Encoding::PercentBase64 => return percent_base64(text, room),
         Encoding::Plain => return None,
     };

@@ -7,27 +7,30 @@
     feature = "ed25519",
     feature = "ecdsa",
     feature = "rsa",
+    feature = "form",
     feature = "http-signatures",
     feature = "jwt"
 ))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::arithmetic_side_effects)]
 
+mod facts;
 #[cfg(feature = "handshake")]
 #[allow(
     clippy::indexing_slicing,
     reason = "rows that `check` accepts name their settings"
 )]
-#[path = "guide/handshakes.rs"]
 mod handshakes;
-#[path = "guide/token.rs"]
 mod token;
+mod words;
 
 use std::fmt::Write as _;
 
+use words::{parts, place};
+
 use hookproof::scheme::{
-    self, Encoding, Evidence, Hash, IdSource, KeySource, Mac, Part, Place, Scheme, SecretFormat,
-    Slot, Source, Stability, Stamp, Transform, Unit,
+    self, Encoding, Evidence, Hash, IdSource, KeySource, Mac, Scheme, SecretFormat, Source,
+    Stability, Stamp, Unit,
 };
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/schemes.md");
@@ -47,7 +50,7 @@ fn the_guide_matches_the_rows() {
 
 fn guide() -> String {
     let mut out = String::from(
-        "# Schemes\n\nMade from the catalogue's rows by `tests/guide.rs`; edit those.\n\n\
+        "# Schemes\n\nMade from the catalogue's rows by `tests/guide`; edit those.\n\n\
          *Covered* is what a valid signature says: **b**ody, **t**ime, **i**d, event t**y**pe. Anything else could have been\n\
          written by whoever held one captured request. Facts marked *unverified* are from memory of the documentation.\n\n\
          | name | algorithm | covered | event named by | window | evidence |\n|---|---|---|---|---|---|\n",
@@ -66,7 +69,36 @@ fn guide() -> String {
     for scheme in scheme::ALL {
         section(&mut out, scheme);
     }
+    unverified(&mut out);
     out
+}
+
+fn unverified(out: &mut String) {
+    out.push_str(
+        "\n## Nothing to verify\n\nDeliveries of these carry nothing that proves who sent them, so there is no row. \
+         Whoever knows the\naddress can write such a request: take it as a hint, and ask the sender's API.\n\n\
+         | sender | why | instead | source |\n|---|---|---|---|\n",
+    );
+    for sender in scheme::UNVERIFIED {
+        let (provider, why, instead) = (sender.provider, sender.why, sender.instead);
+        let docs = match sender.docs {
+            "" => String::new(),
+            docs => format!("<{docs}>"),
+        };
+        writeln!(out, "| `{provider}` | {why} | {instead} | {docs} |").unwrap();
+    }
+}
+
+/// What needs a row is no longer without one.
+#[test]
+fn nobody_has_both_a_row_and_a_reason_for_none() {
+    assert!(!scheme::UNVERIFIED.is_empty());
+    for sender in scheme::UNVERIFIED {
+        let provider = sender.provider;
+        let known = |row: &&Scheme| row.name() == provider || row.provider() == provider;
+        assert!(!scheme::ALL.iter().any(known), "{provider}");
+        assert!(!sender.why.is_empty() && !sender.instead.is_empty());
+    }
 }
 
 fn section(out: &mut String, scheme: &Scheme) {
@@ -97,7 +129,19 @@ fn section(out: &mut String, scheme: &Scheme) {
     if let Some((ours, other)) = scheme.header_families() {
         line("second header family", format!("`{other}…` for `{ours}…`"));
     }
-    let content: Vec<String> = scheme.parts().iter().map(part).collect();
+    if let Some(field) = scheme.json_field() {
+        line(
+            "the body's JSON",
+            format!("form field `{field}`, or the body itself"),
+        );
+    }
+    if let Some(pointer) = scheme.each_element() {
+        line(
+            "signed one by one",
+            format!("the elements of `{pointer}`; what follows is of each"),
+        );
+    }
+    let content = parts(scheme.parts());
     line(
         "signed",
         if let Some(covered) = http_signature(scheme) {
@@ -105,15 +149,33 @@ fn section(out: &mut String, scheme: &Scheme) {
         } else if content.is_empty() {
             "nothing".into()
         } else {
-            content.join(" ")
+            content
         },
     );
+    for other in scheme.alternative_contents() {
+        line("or signed", parts(other));
+    }
     for (what, words) in token::lines(scheme) {
         line(what, words);
     }
     line("secret", secret(scheme.secret_format()));
-    if let Some(header) = scheme.key_id_header() {
-        line("key named by", format!("header `{header}`, unsigned"));
+    for (what, words) in facts::lines(scheme) {
+        line(what, words);
+    }
+    if !scheme.key_content().is_empty() {
+        line("key", parts(scheme.key_content()));
+    }
+    for setting in scheme.settings() {
+        line("needs the setting", format!("`{setting}`"));
+    }
+    if let Some(slot) = scheme.key_id_slot() {
+        line("key named by", format!("{}, unsigned", place(slot)));
+    }
+    if let KeySource::Url(slot, _) = scheme.key_source() {
+        line(
+            "certificate",
+            format!("from the address in {}, if a rule admits it", place(slot)),
+        );
     }
     if let KeySource::ById(place) = scheme.key_source() {
         let link = place.starts_with("https://");
@@ -149,10 +211,11 @@ fn section(out: &mut String, scheme: &Scheme) {
         let at = match source {
             Source::Header(name) => format!("header `{name}`"),
             Source::Json(pointer) => format!("`{pointer}` in the body"),
+            Source::Value(slot) => place(slot),
             Source::Claims(pointers) => {
                 format!("`{}` in the claims", pointers.join("`, in that `"))
             }
-            _ => "?".into(),
+            _ => panic!("a new source needs a name here"),
         };
         line("event type", format!("{at}, {signed}"));
     }
@@ -167,8 +230,13 @@ fn section(out: &mut String, scheme: &Scheme) {
             _ => format!("{hours} h"),
         };
         line(
-            "retries end after",
-            format!("about {time}; receipts are kept 30 days by default"),
+            "retention",
+            format!("retries end after about {time}: keep receipts for longer; 30 days by default"),
+        );
+    } else {
+        line(
+            "retention",
+            "how long retries go on is not known: 30 days by default".into(),
         );
     }
     if let Some(why) = scheme.ambiguity() {
@@ -213,43 +281,10 @@ fn encoding(encoding: Encoding) -> &'static str {
         Encoding::Base64 => "base64",
         Encoding::Base64Url => "URL-safe base64",
         Encoding::Plain => "as it is",
+        Encoding::LowerHex => "lower-case hex",
+        Encoding::HexInBase64 => "hex in base64",
+        Encoding::PercentBase64 => "base64 in either alphabet, percent-encoded or not",
         _ => panic!("a new encoding needs a name here"),
-    }
-}
-
-fn place(slot: Slot) -> String {
-    if slot.place() == Place::Body {
-        return "the whole body".into();
-    }
-    match (slot.separator(), slot.fixed_prefix()) {
-        (None, "") => format!("header `{}`", slot.name()),
-        (None, prefix) => format!("header `{}` after `{prefix}`", slot.name()),
-        (Some(b' '), prefix) => {
-            format!("header `{}`, items `{prefix}…` between blanks", slot.name())
-        }
-        (Some(separator), prefix) => {
-            format!(
-                "header `{}`, items `{prefix}…` between `{}`",
-                slot.name(),
-                char::from(separator)
-            )
-        }
-    }
-}
-
-fn part(part: &Part) -> String {
-    match part {
-        Part::Text(text) => format!("`{text:?}`"),
-        Part::Timestamp => "time".into(),
-        Part::Header(slot) => format!("`{}`", slot.name()),
-        Part::Body => "body".into(),
-        Part::Method => "method".into(),
-        Part::Url => "URL".into(),
-        Part::Of(Transform::Base64Url, parts) => {
-            let inner: Vec<_> = parts.iter().map(self::part).collect();
-            format!("base64url({})", inner.join(" "))
-        }
-        _ => panic!("a new part needs a name here"),
     }
 }
 
@@ -273,6 +308,9 @@ fn secret(format: SecretFormat) -> String {
         SecretFormat::Base64 { prefix: "" } => "base64".into(),
         SecretFormat::Base64 { prefix } => format!("base64 after an optional `{prefix}`"),
         SecretFormat::Hex => "hex".into(),
+        SecretFormat::TextWithout(starts) => {
+            format!("the text, without `{}` in front", starts.join("` or `"))
+        }
         SecretFormat::PublicKey => "a public key, in any spelling".into(),
         _ => panic!("a new format needs a name here"),
     }
@@ -283,6 +321,8 @@ fn unit(unit: Unit) -> &'static str {
         Unit::Seconds => "seconds",
         Unit::Millis => "milliseconds",
         Unit::Rfc3339 => "RFC 3339",
+        Unit::DateTimeUtc => "RFC 3339 without a zone",
+        Unit::SecondsOrMillis => "seconds or milliseconds",
         _ => panic!("a new unit needs a name here"),
     }
 }
@@ -322,6 +362,10 @@ fn id(scheme: &Scheme) -> String {
         IdSource::JsonOrContent(pointer) => format!("`{pointer}` in the body, or content"),
         IdSource::Composite(pointers) => format!("`{}` in the body", pointers.join("`, `")),
         IdSource::Content => "content".into(),
+        IdSource::Values(slots) => {
+            let places: Vec<_> = slots.iter().copied().map(place).collect();
+            places.join(", ")
+        }
         _ => panic!("a new id source needs a name here"),
     }
 }
