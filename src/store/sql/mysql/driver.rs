@@ -342,7 +342,7 @@ fn stored(row: &MySqlRow, at: usize, key: &EventKey) -> Result<Option<Marked>, S
 
 fn text(row: &MySqlRow, column: usize) -> Result<String, StoreError> {
     String::from_utf8(row.try_get(column)?)
-        .map_err(|error| StoreError::with_source(StoreErrorKind::Corrupt, error))
+        .map_err(|error| StoreError::with_source(StoreErrorKind::Corrupt, error.utf8_error()))
 }
 
 fn number(error: &sqlx::Error) -> Option<u16> {
