@@ -70,12 +70,16 @@ pub(super) const CLOCK: &str = concat!("SELECT ", now!(), ", @@autocommit");
 
 /// On the pool: inserts, if the slot is free and no row with a higher fence was deleted from it
 /// since the look. A key that is there is the error 1062, and not `IGNORE`d: that would ignore more.
+/// In a list of columns nothing else says of what type a value is.
 ///
 /// The row, slot, highest deleted fence as it was read.
 pub(super) const INSERT: &str = concat!(
     "INSERT INTO webhook_receipt ",
     written!(),
-    " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM webhook_receipt_slot s \
+    " SELECT CAST(? AS SIGNED), CAST(? AS BINARY), CAST(? AS SIGNED), CAST(? AS BINARY), \
+     CAST(? AS BINARY), CAST(? AS BINARY), CAST(? AS BINARY), CAST(? AS SIGNED), CAST(? AS SIGNED), \
+     CAST(? AS SIGNED), CAST(? AS SIGNED), CAST(? AS SIGNED), CAST(? AS SIGNED), CAST(? AS SIGNED), \
+     CAST(? AS BINARY) FROM webhook_receipt_slot s \
      WHERE s.slot = ? AND s.fence <= ? FOR UPDATE SKIP LOCKED"
 );
 
