@@ -228,7 +228,7 @@ impl Secrets {
     /// The allowed age, or `None` after [`Secrets::danger_accept_any_age`] and for schemes without
     /// a signed time, where old deliveries cannot be told from new ones.
     pub fn window(&self) -> Option<Duration> {
-        match (self.scheme.timestamp_source(), self.freshness) {
+        match (&self.scheme.timestamp, self.freshness) {
             (Some(_), Freshness::Within(window)) => Some(window),
             _ => None,
         }

@@ -127,17 +127,17 @@ fn verify_any<'a>(
     let mut parts: [&[u8]; MAX_PARTS] = [&[]; MAX_PARTS];
     let header_stamp = reader.parts(&mut parts, raw_body, signatures.first())?;
     let parts = parts.get(..scheme.parts().len()).unwrap_or_default();
-    let named = match scheme.key_id_header() {
-        Some(header) => reader.optional(header)?,
+    let named = match &scheme.key_id {
+        Some(slot) => reader.optional(slot.name())?,
         None => None,
     };
 
     let (key_index, key) = matching_key(secrets, named, parts, &signatures, now)?;
 
     // The body counts as authentic from here on, so a time inside it may be read.
-    let stamp = match scheme.timestamp_source() {
+    let stamp = match &scheme.timestamp {
         Some((Stamp::Json(pointer), unit)) => {
-            Some(read::body_stamp(raw_body, pointer, unit).ok_or(Malformed::Timestamp)?)
+            Some(read::body_stamp(raw_body, pointer, *unit).ok_or(Malformed::Timestamp)?)
         }
         _ => header_stamp,
     };

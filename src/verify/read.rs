@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
             headers,
             second_family: false,
         };
-        if let (Some(_), Some(slot)) = (scheme.header_families(), scheme.signature_slot()) {
+        if let (Some(_), Some(slot)) = (scheme.header_families(), &scheme.signature) {
             // One family for the whole request: whichever has the signature, ours first.
             reader.second_family = reader.lookup(slot.name()) == Lookup::Absent;
         }
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
                     ends_before(value, rest.first()).ok_or(Malformed::HeaderValue(slot.name()))?
                 }
                 Part::Timestamp => {
-                    let Some((Stamp::Slot(slot), unit)) = self.scheme.timestamp_source() else {
+                    let Some((Stamp::Slot(slot), unit)) = &self.scheme.timestamp else {
                         return Err(Malformed::Timestamp);
                     };
                     let header = match known.1 {
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
                         _ => self.one(slot.name())?,
                     };
                     let text = slot.single(header).ok_or(Malformed::Timestamp)?;
-                    let at = stamp::parse(text, unit)
+                    let at = stamp::parse(text, *unit)
                         .and_then(|at| stamp::not_before(at, self.scheme.earliest));
                     header_stamp = Some(at.ok_or(Malformed::Timestamp)?);
                     text
