@@ -10,7 +10,7 @@ use crate::{
 use super::{
     MySqlStore,
     driver::{self, misuse},
-    schema as sql,
+    schema as sql, writing,
 };
 
 impl MySqlStore {
@@ -85,6 +85,6 @@ async fn probe(connection: &mut MySqlConnection) -> Result<(), StoreError> {
     }
     let now = crate::clock::from_micros(now).ok_or(StoreError::new(StoreErrorKind::Corrupt))?;
     let none = Receipt::first(&Claiming::business(key), now, Fence(0));
-    driver::insert_by(connection, &none, 0, -1, 0).await?;
+    writing::insert_by(connection, &none, 0, -1, 0).await?;
     Ok(())
 }

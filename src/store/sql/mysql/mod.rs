@@ -6,6 +6,7 @@ mod schema;
 mod session;
 mod statements;
 mod tx;
+mod writing;
 
 use std::{fmt, sync::Arc};
 

@@ -15,8 +15,9 @@ use crate::{
 };
 
 use super::{
-    driver::{self, Inserted, Seen, misuse},
+    driver::{self, Seen, misuse},
     statements as sql,
+    writing::{self, Inserted},
 };
 
 /// How often it is looked again after another writer came between a look and its statement.
@@ -75,7 +76,7 @@ impl Session for MySqlConnection {
                 return Ok(lost());
             }
             let receipt = changed(stored, change, now)?;
-            if driver::write(self, &receipt, driver::mark(seen.mark), old).await? {
+            if writing::write(self, &receipt, driver::mark(seen.mark), old).await? {
                 return Ok(Changed {
                     here: true,
                     written: Some(receipt),
@@ -125,7 +126,7 @@ async fn claim_alone(
             return Ok(Attempt::Refused);
         };
         let row = driver::as_kept(&row)?;
-        if driver::take(connection, &row, mark, old).await? {
+        if writing::take(connection, &row, mark, old).await? {
             return Ok(Attempt::Wrote(row, TxMark::Nowhere));
         }
         return Ok(if driver::is_free(connection, &claiming.key).await? {
@@ -136,7 +137,7 @@ async fn claim_alone(
     }
     let deleted = seen.deleted.ok_or_else(no_slot)?;
     let first = Receipt::first(claiming, now, Fence(deleted));
-    match driver::insert(connection, &first, mark, deleted).await? {
+    match writing::insert(connection, &first, mark, deleted).await? {
         Inserted::Yes => Ok(Attempt::Wrote(first, TxMark::Nowhere)),
         Inserted::Known => Ok(Attempt::Refused),
         Inserted::SlotTaken if driver::is_free(connection, &claiming.key).await? => {
@@ -165,7 +166,7 @@ async fn claim_lasting(
     };
     let first = Receipt::first(claiming, now, Fence(deleted));
     let mark = driver::mark(None);
-    driver::ensure(connection, &first, mark).await?;
+    writing::ensure(connection, &first, mark).await?;
     let here = |mark| TxMark::Row {
         connection: ask.look.seen.connection,
         mark,
@@ -178,7 +179,7 @@ async fn claim_lasting(
         Ruling::Answer(_) => Ok(Attempt::Saw(stored)),
         Ruling::Take(row) | Ruling::Bury(row) => {
             let (row, mark) = (driver::as_kept(&row)?, driver::mark(Some(old)));
-            if driver::write(connection, &row, mark, old).await? {
+            if writing::write(connection, &row, mark, old).await? {
                 Ok(Attempt::Wrote(row, here(mark)))
             } else {
                 // The row is locked, so nobody else can have written it.
