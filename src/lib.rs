@@ -29,6 +29,8 @@ pub use scheme::{Coverage, Scheme};
 pub use secrets::{
     MAX_KEYS, MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault, Secrets, SecretsError,
 };
+#[cfg(feature = "sqlx-mysql")]
+pub use store::sql::MySqlStore;
 #[cfg(feature = "sqlx-postgres")]
 pub use store::sql::PostgresStore;
 #[cfg(feature = "rusqlite")]

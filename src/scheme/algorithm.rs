@@ -14,7 +14,7 @@ pub enum Mac {
     /// nothing else.
     #[cfg(feature = "sha1")]
     HmacSha1,
-    /// A plain hash over a content that holds the secret ([`Part::Secret`]): weaker than HMAC in
+    /// A plain hash over a content that holds the secret ([`Part::Secret`](super::Part::Secret)): weaker than HMAC in
     /// theory (a secret in front can be extended, RFC 2104 §6), and what some providers do.
     #[cfg(feature = "keyed-hash")]
     Hash(Hash),

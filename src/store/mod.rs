@@ -26,7 +26,11 @@ mod memory;
 mod receipt;
 mod retention;
 mod row;
-#[cfg(any(feature = "rusqlite", feature = "sqlx-postgres"))]
+#[cfg(any(
+    feature = "rusqlite",
+    feature = "sqlx-postgres",
+    feature = "sqlx-mysql"
+))]
 pub mod sql;
 mod stats;
 mod verdict;

@@ -6,7 +6,12 @@
     clippy::panic,
     clippy::arithmetic_side_effects
 )]
+// Each test starts the servers that it needs.
+#![allow(dead_code)]
 
+#[cfg(feature = "sqlx-mysql")]
+pub(crate) mod mysql;
+#[cfg(feature = "sqlx-postgres")]
 pub(crate) mod postgres;
 
 use std::{

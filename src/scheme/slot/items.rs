@@ -2,7 +2,8 @@
 
 use super::Lead;
 
-/// Iterator over the values of a [`Slot`] in one header value. See [`Slot::items`].
+/// Iterator over the values of a [`Slot`](super::Slot) in one header value. See
+/// [`Slot::items`](super::Slot::items).
 #[derive(Debug, Clone)]
 pub struct Items<'h> {
     pub(super) rest: Option<&'h [u8]>,

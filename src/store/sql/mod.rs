@@ -4,17 +4,23 @@
 //! caller's own transaction. Each engine has a folder of its own, with its schema and statements
 //! as constants, so that they can be read and reviewed as they run.
 
+#[cfg(any(feature = "rusqlite", feature = "sqlx-postgres"))]
 mod effect;
 mod found;
+#[cfg(feature = "sqlx-mysql")]
+mod mysql;
+#[cfg(any(feature = "rusqlite", feature = "sqlx-postgres"))]
 mod object;
 #[cfg(feature = "sqlx-postgres")]
 mod postgres;
-#[cfg(feature = "sqlx-postgres")]
+#[cfg(any(feature = "sqlx-postgres", feature = "sqlx-mysql"))]
 mod server;
 #[cfg(feature = "rusqlite")]
 mod sqlite;
 mod tx;
 
+#[cfg(feature = "sqlx-mysql")]
+pub use mysql::{MySqlStore, MySqlStoreBuilder};
 #[cfg(feature = "sqlx-postgres")]
 pub use postgres::{PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "rusqlite")]

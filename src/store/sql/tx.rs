@@ -54,12 +54,28 @@ pub(super) enum TxMark {
     /// The server's number for it, which is never given to another.
     #[cfg(feature = "sqlx-postgres")]
     Number(i64),
+    /// The server's number for the connection, and what the claim has written into its row.
+    #[cfg(feature = "sqlx-mysql")]
+    Row { connection: i64, mark: i64 },
+    /// None: the claim was answered without a lease.
+    #[cfg(any(feature = "sqlx-postgres", feature = "sqlx-mysql"))]
+    Nowhere,
 }
 
 impl TxMark {
+    /// A new one.
     #[cfg(feature = "rusqlite")]
     pub(super) fn here() -> Self {
         Self::Here(Arc::default())
+    }
+
+    /// The server's number for the transaction; nothing for one of an engine without numbers.
+    #[cfg(feature = "sqlx-postgres")]
+    pub(super) const fn number(&self) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
     }
 }
 
@@ -92,19 +108,14 @@ impl TxLease {
     pub(super) fn is_of(&self, mark: &TxMark) -> bool {
         match (&self.mark, mark) {
             (TxMark::Here(made), TxMark::Here(now)) => Arc::ptr_eq(made, now),
-            #[cfg(feature = "sqlx-postgres")]
+            #[cfg(any(feature = "sqlx-postgres", feature = "sqlx-mysql"))]
             _ => false,
         }
     }
 
-    /// The server's number for the transaction; nothing for a lease of an engine without numbers.
-    #[cfg(feature = "sqlx-postgres")]
-    pub(super) const fn number(&self) -> Option<i64> {
-        match self.mark {
-            TxMark::Number(number) => Some(number),
-            #[cfg(feature = "rusqlite")]
-            TxMark::Here(_) => None,
-        }
+    #[cfg(any(feature = "sqlx-postgres", feature = "sqlx-mysql"))]
+    pub(super) const fn mark(&self) -> &TxMark {
+        &self.mark
     }
 
     pub(super) fn settled(self) {

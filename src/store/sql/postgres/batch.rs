@@ -7,7 +7,10 @@ use crate::{
     event::EventKey,
     store::{
         BatchStore, Claim, Claiming, StoreError, StoreErrorKind, StoreFuture, bounded,
-        sql::server::{Alone, Attempt, BatchSession, Looks},
+        sql::{
+            server::{Alone, Attempt, BatchSession, Looks},
+            tx::TxMark,
+        },
         verdict::TOO_MANY_ATTEMPTS,
     },
 };
@@ -84,7 +87,7 @@ impl BatchSession for PgConnection {
             let (place, key) = place(row.try_get(0)?, &keys, &mut attempts)?;
             let free: bool = row.try_get(1)?;
             *place = stored(row, 2, key).map(|written| match written {
-                Some(receipt) => Attempt::Wrote(receipt, 0),
+                Some(receipt) => Attempt::Wrote(receipt, TxMark::Nowhere),
                 None if free => Attempt::Refused,
                 None => Attempt::Held,
             });

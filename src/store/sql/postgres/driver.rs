@@ -10,6 +10,7 @@ use crate::{
         sql::{
             found::Found,
             server::{Ask, Attempt, Change, Changed, Look, Session},
+            tx::TxMark,
         },
         verdict::TOO_MANY_ATTEMPTS,
     },
@@ -18,7 +19,18 @@ use crate::{
 use super::statements as sql;
 
 impl Session for PgConnection {
-    async fn find(&mut self, key: &EventKey, now: Option<i64>) -> Result<Look, StoreError> {
+    /// When the transaction began, by the server's clock: tells one from the next.
+    type Seen = i64;
+
+    fn knows(mark: &TxMark) -> bool {
+        mark.number().is_some()
+    }
+
+    fn is_alone(_: &i64) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn find(&mut self, key: &EventKey, now: Option<i64>) -> Result<Look<i64>, StoreError> {
         let row = sqlx::query(sql::FIND)
             .bind(hex::encode(key.digest()))
             .bind(now)
@@ -26,12 +38,12 @@ impl Session for PgConnection {
             .await?;
         Ok(Look {
             now: row.try_get(0)?,
-            begun: row.try_get(1)?,
+            seen: row.try_get(1)?,
             stored: stored(&row, 2, key)?,
         })
     }
 
-    async fn claim(&mut self, ask: &Ask<'_>) -> Result<Attempt, StoreError> {
+    async fn claim(&mut self, ask: &Ask<'_, i64>) -> Result<Attempt, StoreError> {
         let claiming = ask.claiming;
         let key = &claiming.key;
         let row = sqlx::query(sql::CLAIM)
@@ -45,14 +57,14 @@ impl Session for PgConnection {
             .bind(micros_after(0, claiming.retention))
             .bind(i64::from(claiming.max_attempts))
             .bind(TOO_MANY_ATTEMPTS)
-            .bind(ask.begun)
+            .bind(ask.lasting.then_some(ask.look.seen))
             .fetch_one(&mut *self)
             .await?;
         let Some(free) = row.try_get::<Option<bool>, _>(0)? else {
             return Ok(Attempt::NoTransaction);
         };
         Ok(match stored(&row, 2, key)? {
-            Some(receipt) => Attempt::Wrote(receipt, row.try_get(1)?),
+            Some(receipt) => Attempt::Wrote(receipt, TxMark::Number(row.try_get(1)?)),
             None if free => Attempt::Refused,
             None => Attempt::Held,
         })
@@ -66,7 +78,7 @@ impl Session for PgConnection {
             .bind(change.wait)
             .bind((!change.result.is_empty()).then_some(&*change.result))
             .bind(change.now)
-            .bind(change.transaction)
+            .bind(change.transaction.and_then(TxMark::number))
             .fetch_one(&mut *self)
             .await?;
         Ok(Changed {

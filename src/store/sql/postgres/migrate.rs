@@ -4,7 +4,7 @@ use sqlx::{Executor, PgConnection, Row};
 
 use crate::store::{
     Claiming, StoreError, StoreErrorKind,
-    sql::server::{Ask, LedgerSession, Moved, OrderSession, Session},
+    sql::server::{Ask, LedgerSession, Look, Moved, OrderSession, Session},
 };
 
 use super::{PostgresStore, schema as sql};
@@ -85,12 +85,16 @@ async fn is_current(connection: &mut PgConnection) -> Result<bool, StoreError> {
 async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
     let key = EventKey::nameless([0; 16]);
     let claiming = Claiming::business(key);
+    let look = connection.find(&claiming.key, None).await?;
     let ask = Ask {
         claiming: &claiming,
         now: None,
-        begun: Some(i64::MIN),
+        look: &Look {
+            seen: i64::MIN,
+            ..look
+        },
+        lasting: true,
     };
-    connection.find(&claiming.key, None).await?;
     connection.claim(&ask).await?;
     connection.effects(&claiming.key).await?;
     let Ok(object) = ObjectKey::new("", "object", "0") else {
@@ -100,7 +104,7 @@ async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
         object: &object,
         version: &Version::number(0),
         now: None,
-        begun: ask.begun,
+        begun: Some(i64::MIN),
     };
     connection.advance(&moved).await?;
     Ok(())

@@ -4,7 +4,6 @@
 mod statements;
 
 mod batch;
-mod contract;
 mod driver;
 mod ledger;
 mod migrate;
@@ -23,7 +22,7 @@ use crate::{
     store::{OnAbandoned, Stderr},
 };
 
-use super::server::Verbs;
+use super::server::{Verbs, contract};
 
 /// Receipts in PostgreSQL 12 or newer, for any number of processes on any number of hosts, on the
 /// pool that you have.
@@ -82,6 +81,8 @@ pub struct PostgresStore {
     verbs: Verbs,
     stats_bytes: u64,
 }
+
+contract!(PostgresStore);
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,12 +3,11 @@
 use sqlx::PgConnection;
 
 use crate::store::{
-    Claiming, Receipt, SettleFault, StoreError, StoreErrorKind, Verdict,
-    sql::{
-        server::Ended,
-        tx::{TxClaim, TxLease, TxMark, TxSettleError},
-    },
+    Claiming, Receipt, StoreError, Verdict,
+    sql::tx::{TxClaim, TxLease, TxSettleError},
 };
+#[cfg(doc)]
+use crate::store::{SettleFault, StoreErrorKind};
 
 use super::PostgresStore;
 
@@ -57,8 +56,8 @@ impl PostgresStore {
         tx: &mut PgConnection,
         claiming: Claiming,
     ) -> Result<TxClaim, StoreError> {
-        let (claim, number) = self.verbs.claim(tx, claiming, true).await?;
-        Ok(TxClaim::new(claim, TxMark::Number(number)))
+        let (claim, mark) = self.verbs.claim(tx, claiming, true).await?;
+        Ok(TxClaim::new(claim, mark))
     }
 
     /// Settles a claim in the transaction that made it. You commit.
@@ -91,25 +90,6 @@ impl PostgresStore {
         lease: TxLease,
         verdict: Verdict,
     ) -> Result<Receipt, TxSettleError> {
-        let Some(number) = lease.number() else {
-            let misuse = StoreError::new(StoreErrorKind::Misuse);
-            return Err(TxSettleError::store(lease, misuse));
-        };
-        if !verdict.fits() {
-            return Err(TxSettleError::new(lease, SettleFault::ResultTooLong));
-        }
-        let ended = self.verbs.settle(tx, &lease, verdict, Some(number));
-        match ended.await {
-            Ok(Ended::Written(receipt)) => {
-                lease.settled();
-                Ok(receipt)
-            }
-            Ok(Ended::Lost) => Err(TxSettleError::new(lease, SettleFault::LeaseLost)),
-            Ok(Ended::Elsewhere) => {
-                let misuse = StoreError::new(StoreErrorKind::Misuse);
-                Err(TxSettleError::store(lease, misuse))
-            }
-            Err(error) => Err(TxSettleError::store(lease, error)),
-        }
+        self.verbs.settle_in(tx, lease, verdict).await
     }
 }

@@ -2,21 +2,14 @@
 
 use crate::{
     event::EventKey,
-    order::{ObjectKey, Version},
-    store::{
-        Claiming, EffectResult, EffectSlot, Receipt, StoreError, StoreErrorKind,
-        sql::effect::LookedUp,
-    },
+    store::{Receipt, StoreError, StoreErrorKind, sql::tx::TxMark},
 };
 
-use super::{
-    Ask, Attempt, BatchSession, Change, Changed, LedgerSession, Look, Looks, Move, Moved,
-    OrderSession, Session, Wrote,
-};
+use super::{Ask, Attempt, Change, Changed, Look, Session};
 
 /// How often a statement is run that the server calls off for an isolation level that is stricter
 /// than it needs. Each time somebody else has got on, so this many are never needed in practice.
-const TRIES: usize = 50;
+pub(super) const TRIES: usize = 50;
 
 /// A session of a pool, whose default isolation level may be anything. A statement that was called
 /// off has written nothing, and sees what is there when it is run again.
@@ -41,12 +34,33 @@ macro_rules! again {
     }};
 }
 
+#[cfg(feature = "sqlx-postgres")]
+pub(super) use again;
+
 impl<S: Session> Session for Alone<'_, S> {
-    async fn find(&mut self, key: &EventKey, now: Option<i64>) -> Result<Look, StoreError> {
-        again!(self.0.find(key, now))
+    type Seen = S::Seen;
+
+    fn knows(mark: &TxMark) -> bool {
+        S::knows(mark)
     }
 
-    async fn claim(&mut self, ask: &Ask<'_>) -> Result<Attempt, StoreError> {
+    fn is_alone(seen: &S::Seen) -> Result<(), StoreError> {
+        S::is_alone(seen)
+    }
+
+    async fn find(
+        &mut self,
+        key: &EventKey,
+        now: Option<i64>,
+    ) -> Result<Look<S::Seen>, StoreError> {
+        again!(async {
+            let look = self.0.find(key, now).await?;
+            S::is_alone(&look.seen)?;
+            Ok::<_, StoreError>(look)
+        })
+    }
+
+    async fn claim(&mut self, ask: &Ask<'_, S::Seen>) -> Result<Attempt, StoreError> {
         again!(self.0.claim(ask))
     }
 
@@ -60,66 +74,5 @@ impl<S: Session> Session for Alone<'_, S> {
 
     async fn purge(&mut self, now: Option<i64>, at_most: i64) -> Result<i64, StoreError> {
         again!(self.0.purge(now, at_most))
-    }
-}
-
-impl<S: OrderSession> OrderSession for Alone<'_, S> {
-    async fn current(&mut self, object: &ObjectKey) -> Result<Option<Version>, StoreError> {
-        again!(self.0.current(object))
-    }
-
-    async fn advance(&mut self, ask: &Moved<'_>) -> Result<Move, StoreError> {
-        again!(self.0.advance(ask))
-    }
-
-    async fn forget_object(&mut self, object: &ObjectKey) -> Result<Option<Version>, StoreError> {
-        again!(self.0.forget_object(object))
-    }
-
-    async fn purge_deleted(
-        &mut self,
-        now: Option<i64>,
-        retention: i64,
-        at_most: i64,
-    ) -> Result<i64, StoreError> {
-        again!(self.0.purge_deleted(now, retention, at_most))
-    }
-}
-
-impl<S: LedgerSession> LedgerSession for Alone<'_, S> {
-    async fn look_up(&mut self, slot: &EffectSlot) -> Result<LookedUp, StoreError> {
-        again!(self.0.look_up(slot))
-    }
-
-    async fn record(
-        &mut self,
-        slot: &EffectSlot,
-        result: &str,
-        now: Option<i64>,
-        begun: Option<i64>,
-    ) -> Result<Wrote, StoreError> {
-        again!(self.0.record(slot, result, now, begun))
-    }
-
-    async fn effects(&mut self, key: &EventKey) -> Result<Vec<EffectResult>, StoreError> {
-        again!(self.0.effects(key))
-    }
-}
-
-impl<S: BatchSession> BatchSession for Alone<'_, S> {
-    async fn find_many(
-        &mut self,
-        keys: &[&EventKey],
-        now: Option<i64>,
-    ) -> Result<Looks, StoreError> {
-        again!(self.0.find_many(keys, now))
-    }
-
-    async fn claim_many(
-        &mut self,
-        claimings: &[&Claiming],
-        now: Option<i64>,
-    ) -> Result<Vec<Result<Attempt, StoreError>>, StoreError> {
-        again!(self.0.claim_many(claimings, now))
     }
 }

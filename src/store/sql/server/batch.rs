@@ -184,6 +184,9 @@ impl Verbs {
             Err(error) => return batch.answer(open.at, Err(error)),
             // Somebody else has written since the look.
             Ok(Attempt::Refused | Attempt::NoTransaction) => return batch.open.push(open),
+            // Only of transactions, where there are no batches.
+            #[cfg(feature = "sqlx-mysql")]
+            Ok(Attempt::Saw(_)) => return batch.open.push(open),
             Ok(Attempt::Held) => {
                 let claim = held(&open.claiming, stored.clone(), now);
                 known.insert(digest, Known::Held(stored));

@@ -1,6 +1,6 @@
 //! The errors of `sqlx`, told apart by their codes.
 
-use sqlx::Error;
+use sqlx::{Error, error::DatabaseError};
 
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -13,9 +13,11 @@ impl From<Error> for StoreError {
 
 fn kind(error: &Error) -> StoreErrorKind {
     match error {
-        Error::Database(error) => error
-            .code()
-            .map_or(StoreErrorKind::Unavailable, |code| by_sqlstate(&code)),
+        Error::Database(error) => numbered(&**error).unwrap_or_else(|| {
+            error
+                .code()
+                .map_or(StoreErrorKind::Unavailable, |code| by_sqlstate(&code))
+        }),
         Error::RowNotFound
         | Error::TypeNotFound { .. }
         | Error::ColumnIndexOutOfBounds { .. }
@@ -24,6 +26,33 @@ fn kind(error: &Error) -> StoreErrorKind {
         | Error::Decode(_) => StoreErrorKind::Corrupt,
         _ => StoreErrorKind::Unavailable,
     }
+}
+
+#[cfg(not(feature = "sqlx-mysql"))]
+fn numbered(_: &dyn DatabaseError) -> Option<StoreErrorKind> {
+    None
+}
+
+#[cfg(feature = "sqlx-mysql")]
+fn numbered(error: &dyn DatabaseError) -> Option<StoreErrorKind> {
+    let error = error.try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>()?;
+    by_number(error.number())
+}
+
+/// MySQL and MariaDB have SQLSTATE too, but one for many errors.
+#[cfg(feature = "sqlx-mysql")]
+const fn by_number(number: u16) -> Option<StoreErrorKind> {
+    Some(match number {
+        // ER_LOCK_DEADLOCK; ER_CHECKREAD: written since the transaction's snapshot.
+        1213 | 1020 => StoreErrorKind::Serialization,
+        // ER_LOCK_WAIT_TIMEOUT, ER_LOCK_NOWAIT.
+        1205 | 3572 => StoreErrorKind::Busy,
+        // ER_BINLOG_STMT_MODE_AND_ROW_ENGINE: READ COMMITTED cannot be written to such a log.
+        1665 => StoreErrorKind::Misuse,
+        // ER_USER_LIMIT_REACHED.
+        1226 => StoreErrorKind::Unavailable,
+        _ => return None,
+    })
 }
 
 /// SQLSTATE is the standard's, with the same classes in every server.
@@ -35,6 +64,8 @@ fn by_sqlstate(code: &str) -> StoreErrorKind {
         "55P03" => StoreErrorKind::Busy,
         // in_failed_sql_transaction: an earlier error has ended the caller's transaction.
         "25P02" => StoreErrorKind::Misuse,
+        // invalid_catalog_name: the connection is in no database.
+        "3D000" => StoreErrorKind::Misuse,
         // Data that does not fit, broken constraints, damaged pages.
         _ if code.starts_with("22") || code.starts_with("23") || code.starts_with("XX0") => {
             StoreErrorKind::Corrupt
@@ -70,6 +101,24 @@ mod tests {
         ];
         for (code, expected) in kinds {
             assert_eq!(by_sqlstate(code), expected, "code {code}");
+        }
+    }
+
+    #[cfg(feature = "sqlx-mysql")]
+    #[test]
+    fn kinds_are_told_by_numbers() {
+        for (number, expected) in [
+            (1213, Some(StoreErrorKind::Serialization)),
+            (1020, Some(StoreErrorKind::Serialization)),
+            (1205, Some(StoreErrorKind::Busy)),
+            (3572, Some(StoreErrorKind::Busy)),
+            (1665, Some(StoreErrorKind::Misuse)),
+            (1226, Some(StoreErrorKind::Unavailable)),
+            // By their SQLSTATE.
+            (1146, None),
+            (1062, None),
+        ] {
+            assert_eq!(by_number(number), expected, "number {number}");
         }
     }
 

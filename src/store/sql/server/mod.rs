@@ -5,9 +5,15 @@
 //! the caller's transaction the same flow runs on the caller's connection as it is.
 
 mod alone;
+#[cfg(feature = "sqlx-postgres")]
+mod alone_more;
+#[cfg(feature = "sqlx-postgres")]
 mod batch;
+mod contract;
 mod error;
+#[cfg(feature = "sqlx-postgres")]
 mod ledger;
+#[cfg(feature = "sqlx-postgres")]
 mod order;
 mod verbs;
 
@@ -15,27 +21,43 @@ use std::future::Future;
 
 use crate::{
     event::EventKey,
-    store::{Claiming, Receipt, State, StoreError},
+    store::{Claiming, Receipt, State, StoreError, sql::tx::TxMark},
 };
 
 pub(super) use alone::Alone;
+#[cfg(feature = "sqlx-postgres")]
 pub(super) use batch::{BatchSession, Looks};
+pub(super) use contract::{contract, written};
+#[cfg(feature = "sqlx-postgres")]
 pub(super) use ledger::{LedgerSession, Wrote};
+#[cfg(feature = "sqlx-postgres")]
 pub(super) use order::{Begun, Move, Moved, OrderSession};
 pub(super) use verbs::{Ended, Verbs};
 
 /// One connection. Times are microseconds since 1970; where one is given it stands for the
 /// server's own, which only tests ask for.
 pub(super) trait Session: Send {
+    /// What the engine sees in a look and needs when it claims.
+    type Seen: Send + Sync;
+
+    /// Whether this is the mark of a transaction of such an engine.
+    fn knows(mark: &TxMark) -> bool;
+
+    /// Whether a session in which this is seen may be one of a pool.
+    fn is_alone(seen: &Self::Seen) -> Result<(), StoreError>;
+
     /// What is stored, and the time. Takes no lock and writes nothing.
     fn find(
         &mut self,
         key: &EventKey,
         now: Option<i64>,
-    ) -> impl Future<Output = Result<Look, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Look<Self::Seen>, StoreError>> + Send;
 
     /// Inserts, takes over, or buries, or writes nothing; never waits for another's claim.
-    fn claim(&mut self, ask: &Ask<'_>) -> impl Future<Output = Result<Attempt, StoreError>> + Send;
+    fn claim(
+        &mut self,
+        ask: &Ask<'_, Self::Seen>,
+    ) -> impl Future<Output = Result<Attempt, StoreError>> + Send;
 
     /// Writes what only the holder of the last fence may write.
     fn change(
@@ -59,30 +81,33 @@ pub(super) trait Session: Send {
 
 /// What is stored of an event.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct Look<S> {
     /// The time, by the clock that judges.
     pub(super) now: i64,
-    /// When the transaction began, by the server's clock: tells one from the next.
-    pub(super) begun: i64,
     pub(super) stored: Option<Receipt>,
+    pub(super) seen: S,
 }
 
 /// What is asked of the claiming statement.
 #[derive(Debug)]
-pub(super) struct Ask<'c> {
+pub(super) struct Ask<'c, S> {
     pub(super) claiming: &'c Claiming,
     pub(super) now: Option<i64>,
-    /// When the caller's transaction began; nothing on a pool.
-    pub(super) begun: Option<i64>,
+    pub(super) look: &'c Look<S>,
+    /// In the caller's transaction, and not on a pool.
+    pub(super) lasting: bool,
 }
 
 /// What the claiming statement did.
 #[derive(Debug)]
 pub(super) enum Attempt {
-    /// Wrote this, in the transaction with this number. It is won, or its last attempt is over.
-    Wrote(Receipt, i64),
+    /// Wrote this, in this transaction. It is won, or its last attempt is over.
+    Wrote(Receipt, TxMark),
     /// Nothing: the row is not to be claimed, or not any more.
     Refused,
+    /// Nothing: this is stored, which the caller's transaction cannot see in a look.
+    #[cfg(feature = "sqlx-mysql")]
+    Saw(Receipt),
     /// Nothing: somebody else is claiming the event, perhaps in a transaction that lasts.
     Held,
     /// Nothing: this is not the transaction that was looked in, so there is none that lasts.
@@ -100,7 +125,7 @@ pub(super) struct Change<'c> {
     pub(super) result: Vec<u8>,
     pub(super) now: Option<i64>,
     /// The transaction that the claim was made in; nothing on a pool.
-    pub(super) transaction: Option<i64>,
+    pub(super) transaction: Option<&'c TxMark>,
 }
 
 /// What came of it.

@@ -8,8 +8,9 @@ use crate::{
     clock::{Clock, from_micros, micros, micros_after},
     event::EventKey,
     store::{
-        Claim, Claiming, Fence, Lease, OnAbandoned, Receipt, Ruling, State, StoreError,
-        StoreErrorKind, Verdict,
+        Claim, Claiming, Fence, Lease, OnAbandoned, Receipt, Ruling, SettleFault, State,
+        StoreError, StoreErrorKind, Verdict,
+        sql::tx::{TxLease, TxMark, TxSettleError},
     },
 };
 
@@ -66,43 +67,50 @@ impl Verbs {
 
     /// Looks first, so that a duplicate locks and writes nothing; then one statement decides.
     ///
-    /// `lasting` says that a transaction of the caller's is around it. Its number is returned with
-    /// a lease, and 0 with any other answer.
+    /// `lasting` says that a transaction of the caller's is around it. Its mark is returned with a
+    /// lease.
     pub(in crate::store::sql) async fn claim(
         &self,
         session: &mut impl Session,
         claiming: Claiming,
         lasting: bool,
-    ) -> Result<(Claim, i64), StoreError> {
+    ) -> Result<(Claim, TxMark), StoreError> {
         for _ in 0..TRIES {
             let look = session.find(&claiming.key, self.now()).await?;
             let now = from_micros(look.now).ok_or_else(corrupt)?;
             if let Some(stored) = &look.stored
                 && let Ruling::Answer(claim) = stored.ruling(&claiming, now)
             {
-                return Ok((claim, 0));
+                return Ok((claim, TxMark::Nowhere));
             }
             let ask = Ask {
                 claiming: &claiming,
                 now: self.now(),
-                begun: lasting.then_some(look.begun),
+                look: &look,
+                lasting,
             };
             match session.claim(&ask).await? {
                 Attempt::Wrote(dead, _) if dead.state == State::Dead => {
-                    return Ok((Claim::Dead(dead), 0));
+                    return Ok((Claim::Dead(dead), TxMark::Nowhere));
                 }
-                Attempt::Wrote(won, transaction) => {
+                Attempt::Wrote(won, mark) => {
                     let lease = Lease::issue(claiming, &won, self.on_abandoned.clone());
-                    return Ok((Claim::New(lease), transaction));
+                    return Ok((Claim::New(lease), mark));
                 }
                 Attempt::Held => {
-                    return Ok((held(&claiming, look.stored, now), 0));
+                    return Ok((held(&claiming, look.stored, now), TxMark::Nowhere));
                 }
                 Attempt::NoTransaction => {
                     return Err(StoreError::with_source(
                         StoreErrorKind::Misuse,
                         "the connection is not in a transaction",
                     ));
+                }
+                #[cfg(feature = "sqlx-mysql")]
+                Attempt::Saw(stored) => {
+                    if let Ruling::Answer(claim) = stored.ruling(&claiming, now) {
+                        return Ok((claim, TxMark::Nowhere));
+                    }
                 }
                 // Somebody else has written since the look.
                 Attempt::Refused => {}
@@ -116,7 +124,7 @@ impl Verbs {
         session: &mut impl Session,
         lease: &Lease,
         verdict: Verdict,
-        transaction: Option<i64>,
+        transaction: Option<&TxMark>,
     ) -> Result<Ended, StoreError> {
         // While the fence stands, the row's attempts are the lease's. Judged at the beginning of
         // time, the end of a wait is its length, and the server adds it to its own clock.
@@ -133,6 +141,32 @@ impl Verbs {
             transaction,
         };
         Ok(session.change(&change).await?.into())
+    }
+
+    /// Settles in the caller's transaction. The lease stays here until the answer is known.
+    pub(in crate::store::sql) async fn settle_in<S: Session>(
+        &self,
+        session: &mut S,
+        lease: TxLease,
+        verdict: Verdict,
+    ) -> Result<Receipt, TxSettleError> {
+        let misuse = || StoreError::new(StoreErrorKind::Misuse);
+        if !S::knows(lease.mark()) {
+            return Err(TxSettleError::store(lease, misuse()));
+        }
+        if !verdict.fits() {
+            return Err(TxSettleError::new(lease, SettleFault::ResultTooLong));
+        }
+        let ended = self.settle(session, &lease, verdict, Some(lease.mark()));
+        match ended.await {
+            Ok(Ended::Written(receipt)) => {
+                lease.settled();
+                Ok(receipt)
+            }
+            Ok(Ended::Lost) => Err(TxSettleError::new(lease, SettleFault::LeaseLost)),
+            Ok(Ended::Elsewhere) => Err(TxSettleError::store(lease, misuse())),
+            Err(error) => Err(TxSettleError::store(lease, error)),
+        }
     }
 
     pub(in crate::store::sql) async fn renew(

@@ -1,0 +1,142 @@
+//! Receipts in MySQL and MariaDB, through `sqlx`.
+
+mod driver;
+mod migrate;
+mod schema;
+mod session;
+mod statements;
+mod tx;
+mod writing;
+
+use std::{fmt, sync::Arc};
+
+use sqlx::MySqlPool;
+
+use crate::{
+    clock::Clock,
+    store::{OnAbandoned, Stderr},
+};
+
+use super::server::{Verbs, contract};
+
+/// Receipts in MySQL 8 or MariaDB 10.6 and newer, for any number of processes on any number of
+/// hosts, on the pool that you have.
+///
+/// **Statements.** Each is a transaction of its own, so a call that is cancelled leaves nothing
+/// open on a pooled connection; at worst the event stays claimed until its lease is over. A claim
+/// looks first, and only what may be claimed is written: a duplicate costs one read, takes no lock
+/// and writes nothing. A new event costs two round trips, and settling two. The statements decide
+/// rightly whatever rows the driver has the server count (`CLIENT_FOUND_ROWS`), and under every
+/// isolation level, time zone, character set and SQL mode that your sessions may have as their
+/// default. Two defaults are refused as [`Misuse`](crate::store::StoreErrorKind::Misuse), since with
+/// them nobody could be right: `autocommit = 0` and `READ UNCOMMITTED`.
+///
+/// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
+///
+/// **Durability** is the server's: with `innodb_flush_log_at_trx_commit` other than 1, or a replica
+/// that lags when it is promoted, the last receipts may be forgotten, and their events act again.
+/// Use the pool of the primary: a replica's answers are old.
+///
+/// **Your own transaction** makes the receipt and your rows one commit:
+/// [`claim_in`](MySqlStore::claim_in).
+///
+/// **Dropped leases** are reported; the event is claimable again by the lease's end.
+///
+/// **Places.** Tables are named without a database, so the connections' own decides where they are.
+/// Row locks last no longer than a transaction, and only [`migrate`](MySqlStore::migrate) takes one of
+/// the session, so a proxy may hand out connections by transaction.
+///
+/// **Versions.** The pool's type is that of the sqlx in your own dependencies, 0.8 or 0.9: both
+/// must be one and the same (`cargo tree -i sqlx`). Runtime and TLS are chosen there.
+///
+/// ```no_run
+/// # async fn run(claiming: hookproof::Claiming) -> Result<(), Box<dyn std::error::Error>> {
+/// use hookproof::{Claim, IdempotencyStore, MySqlStore, Verdict};
+///
+/// let pool = sqlx::MySqlPool::connect("mysql://localhost/shop").await?;
+/// let store = MySqlStore::new(pool);
+/// store.migrate().await?;
+/// if let Claim::New(lease) = store.claim(claiming).await? {
+///     store.settle(lease, Verdict::done("created invoice 123")).await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct MySqlStore {
+    pool: MySqlPool,
+    verbs: Verbs,
+}
+
+contract!(MySqlStore);
+
+impl fmt::Debug for MySqlStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MySqlStore").finish_non_exhaustive()
+    }
+}
+
+impl MySqlStore {
+    /// The schema, as [`migrate`](MySqlStore::migrate) creates it where it is missing: for those who
+    /// run their own migrations, one at a time. It may be run again and again, one statement after
+    /// the other or all at once.
+    ///
+    /// Times are microseconds since 1970; `FROM_UNIXTIME(changed_at / 1e6)` shows them as dates.
+    /// Names and ids are bytes; `CONVERT(event_id USING utf8mb4)` shows them as text.
+    pub const SCHEMA: &'static str = schema::SCHEMA;
+
+    /// A store on this pool, by the server's clock. Nothing is asked of the server yet; the schema
+    /// must be there before the first claim ([`migrate`](MySqlStore::migrate)).
+    pub fn new(pool: MySqlPool) -> Self {
+        Self::builder(pool).build()
+    }
+
+    /// To choose report or clock.
+    pub fn builder(pool: MySqlPool) -> MySqlStoreBuilder {
+        MySqlStoreBuilder {
+            pool,
+            clock: None,
+            on_abandoned: Arc::new(Stderr),
+        }
+    }
+}
+
+/// Builds a [`MySqlStore`].
+pub struct MySqlStoreBuilder {
+    pool: MySqlPool,
+    clock: Option<Arc<dyn Clock>>,
+    on_abandoned: Arc<dyn OnAbandoned>,
+}
+
+impl fmt::Debug for MySqlStoreBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MySqlStoreBuilder").finish_non_exhaustive()
+    }
+}
+
+impl MySqlStoreBuilder {
+    /// A clock instead of the server's, for tests: in service, processes would have to agree on
+    /// the time. It is asked once for each step of a call.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Who is told of a lease dropped unsettled; standard error if not set.
+    #[must_use]
+    pub fn on_abandoned(mut self, report: impl OnAbandoned + 'static) -> Self {
+        self.on_abandoned = Arc::new(report);
+        self
+    }
+
+    /// The store.
+    pub fn build(self) -> MySqlStore {
+        MySqlStore {
+            pool: self.pool,
+            verbs: Verbs {
+                clock: self.clock,
+                on_abandoned: self.on_abandoned,
+            },
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The contract of stores, over MySQL: whatever the sessions' isolation level and other defaults,
+//! whatever rows the server has been told to count, and with each claim made in a transaction.
+
+use std::future::Future;
+
+use hookproof::{
+    Claim, Claiming, EventKey, IdempotencyStore, Lease, MySqlStore, Receipt, StoreError, Verdict,
+    store::{OnAbandoned, SettleError, StoreFuture, sql::TxClaim},
+    testing::{
+        ManualClock,
+        conformance::{Backend, Witness},
+    },
+};
+use std::sync::Arc;
+
+use super::{Bench, found_rows, run, sessions::ODD, url};
+
+struct Pool {
+    bench: Bench,
+    rounds: usize,
+    keys: usize,
+}
+
+impl Pool {
+    fn with(settings: &[&str], rounds: usize, keys: usize) -> Self {
+        Self::at(url(), settings, rounds, keys)
+    }
+
+    fn at(url: &str, settings: &[&str], rounds: usize, keys: usize) -> Self {
+        let bench = Bench::with(url, settings, 10);
+        Self {
+            bench,
+            rounds,
+            keys,
+        }
+    }
+}
+
+impl Backend for Pool {
+    type Store = MySqlStore;
+
+    fn open(&self, clock: ManualClock, witness: Witness) -> MySqlStore {
+        MySqlStore::builder(self.bench.pool.clone())
+            .clock(clock)
+            .on_abandoned(witness)
+            .build()
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        run(future)
+    }
+
+    fn race_rounds(&self) -> usize {
+        self.rounds
+    }
+
+    fn many_keys(&self) -> usize {
+        self.keys
+    }
+}
+
+/// Claims in a transaction that it commits, with an effect in it or not.
+struct InTransactions(Pool);
+
+impl Backend for InTransactions {
+    type Store = Claimant;
+
+    fn open(&self, clock: ManualClock, witness: Witness) -> Claimant {
+        Claimant {
+            store: self.0.open(clock, witness.clone()),
+            pool: self.0.bench.pool.clone(),
+            witness: Arc::new(witness),
+        }
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        run(future)
+    }
+
+    fn race_rounds(&self) -> usize {
+        self.0.rounds
+    }
+
+    fn many_keys(&self) -> usize {
+        self.0.keys
+    }
+}
+
+struct Claimant {
+    store: MySqlStore,
+    pool: sqlx::MySqlPool,
+    witness: Arc<dyn OnAbandoned>,
+}
+
+impl Claimant {
+    async fn claim_and_commit(&self, claiming: Claiming) -> Result<Claim, StoreError> {
+        loop {
+            let mut tx = self.pool.begin().await?;
+            let claim = self.store.claim_in(&mut tx, claiming.clone()).await?;
+            let made = match claim {
+                TxClaim::New(lease) => {
+                    // The suite settles it later, on the pool.
+                    std::mem::forget(lease);
+                    let row = seen_in(&self.store, &mut tx, claiming.key()).await?;
+                    Claim::New(Lease::issue(claiming, &row, self.witness.clone()))
+                }
+                TxClaim::Duplicate(receipt) => Claim::Duplicate(receipt),
+                // Somebody's transaction is about to be committed or not: ask again.
+                TxClaim::InProgress { receipt, .. } if receipt.fence.0 == 0 => continue,
+                TxClaim::InProgress {
+                    retry_after,
+                    receipt,
+                } => Claim::InProgress {
+                    retry_after,
+                    receipt,
+                },
+                TxClaim::Conflict(conflict) => Claim::Conflict(conflict),
+                TxClaim::Dead(receipt) => Claim::Dead(receipt),
+            };
+            tx.commit().await?;
+            return Ok(made);
+        }
+    }
+}
+
+/// What is stored, as the transaction that has just written it sees it.
+async fn seen_in(
+    store: &MySqlStore,
+    tx: &mut sqlx::MySqlConnection,
+    key: &EventKey,
+) -> Result<Receipt, StoreError> {
+    match store
+        .claim_in(tx, Claiming::business(key.clone()).fingerprint(other()))
+        .await?
+    {
+        TxClaim::Conflict(conflict) => Ok(conflict.receipt),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A content that no case has.
+fn other() -> hookproof::Fingerprint {
+    hookproof::Fingerprint::of(b"a content that no case has")
+}
+
+impl IdempotencyStore for Claimant {
+    fn claim(&self, claiming: Claiming) -> StoreFuture<'_, Result<Claim, StoreError>> {
+        Box::pin(self.claim_and_commit(claiming))
+    }
+
+    fn settle(
+        &self,
+        lease: Lease,
+        verdict: Verdict,
+    ) -> StoreFuture<'_, Result<Receipt, SettleError>> {
+        self.store.settle(lease, verdict)
+    }
+
+    fn renew(
+        &self,
+        lease: Lease,
+        length: std::time::Duration,
+    ) -> StoreFuture<'_, Result<Lease, SettleError>> {
+        self.store.renew(lease, length)
+    }
+
+    fn release(&self, lease: Lease) -> StoreFuture<'_, Result<Receipt, SettleError>> {
+        self.store.release(lease)
+    }
+
+    fn get<'a>(
+        &'a self,
+        key: &'a EventKey,
+    ) -> StoreFuture<'a, Result<Option<Receipt>, StoreError>> {
+        self.store.get(key)
+    }
+
+    fn forget<'a>(
+        &'a self,
+        key: &'a EventKey,
+    ) -> StoreFuture<'a, Result<Option<Receipt>, StoreError>> {
+        self.store.forget(key)
+    }
+
+    fn purge(&self, at_most: usize) -> StoreFuture<'_, Result<usize, StoreError>> {
+        self.store.purge(at_most)
+    }
+}
+
+const READ_COMMITTED: &str = "SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+const SERIALIZABLE: &str = "SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE";
+
+hookproof::store_conformance! {
+    repeatable_read: Pool::with(&[], 50, 1_000),
+    read_committed: Pool::with(&[READ_COMMITTED], 10, 100),
+    serializable: Pool::with(&[SERIALIZABLE], 10, 100),
+    odd_sessions: Pool::with(ODD, 10, 100),
+    changed_rows: Pool::at(found_rows::url(), &[], 10, 100),
+    in_transactions: InTransactions(Pool::with(&[], 10, 100)),
+    in_transactions_read_committed: InTransactions(Pool::with(&[READ_COMMITTED], 10, 100)),
+}

@@ -1,0 +1,245 @@
+//! The statements against the rules in Rust, over many rows.
+//!
+//! Each row appears between a claim's look and its statement, so that the statement judges alone.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use hookproof::{
+    Claim, Claiming, EventKey, Fence, Fingerprint, IdempotencyStore, Lease, Receipt,
+    store::{Ruling, StoredRow, sql::TxClaim},
+};
+use sqlx::MySqlConnection;
+use time::OffsetDateTime;
+
+use super::{Bench, Between, START as NOW, batch, number, run};
+
+fn micros(at: OffsetDateTime) -> i64 {
+    i64::try_from(at.unix_timestamp_nanos() / 1_000).unwrap()
+}
+
+/// Numbers that are the same in each run (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.next() >> 8).unwrap() % choices.len()]
+    }
+
+    /// A moment around now: often exactly now, or a microsecond, a lease or two beside it.
+    fn moment(&mut self) -> OffsetDateTime {
+        let steps = [0, 1, 2, 999, 30_000_000, 60_000_000, 7_200_000_000];
+        let by = self.one_of(&steps) * self.one_of(&[-4, -2, -1, 0, 1, 2, 4]);
+        NOW + time::Duration::microseconds(by)
+    }
+
+    fn row(&mut self) -> StoredRow {
+        let content = self.one_of(&[&b"content"[..], b"content", b"content", b"other"]);
+        StoredRow {
+            fingerprint: Fingerprint::of(content).as_bytes().to_vec(),
+            state: self.one_of(&[0, 1, 1, 1, 2, 3, 3, 4]),
+            attempts: self.one_of(&[0, 1, 2, 3, 19, 20, 21, i64::from(u32::MAX)]),
+            fence: self.one_of(&[1, 77, micros(NOW), i64::MAX - 1, i64::MAX]),
+            received_at: micros(self.moment()),
+            changed_at: micros(self.moment()),
+            until: self
+                .one_of(&[true, true, true, false])
+                .then(|| micros(self.moment())),
+            expires_at: micros(self.moment()),
+            result: self.one_of(&[None, Some(())]).map(|()| b"result".to_vec()),
+        }
+    }
+
+    fn claiming(&mut self, id: &str) -> Claiming {
+        let lease = self.one_of(&[0, 1, 999, 1_000, 60_000_000_000, u64::MAX]);
+        Claiming::business(key(id))
+            .fingerprint(Fingerprint::of(b"content"))
+            .lease(Duration::from_nanos(lease))
+            .retention(Duration::from_nanos(self.next()))
+            .max_attempts(self.one_of(&[1, 2, 3, 20, u32::MAX]))
+    }
+}
+
+fn key(id: &str) -> EventKey {
+    EventKey::business("tenant", "shop", id).unwrap()
+}
+
+pub(crate) async fn insert(connection: &mut MySqlConnection, key: &EventKey, row: StoredRow) {
+    let insert = "INSERT INTO webhook_receipt (`key`, tenant, provider, event_id, body_hash, state, \
+                  attempts, fence, lease_until, received_at, changed_at, expires_at, result, slot, \
+                  mark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 7)";
+    sqlx::query(insert)
+        .bind(key.digest().as_slice())
+        .bind(key.tenant().as_bytes())
+        .bind(key.provider().as_bytes())
+        .bind(key.id().as_bytes())
+        .bind(row.fingerprint)
+        .bind(row.state)
+        .bind(row.attempts)
+        .bind(row.fence)
+        .bind(row.until)
+        .bind(row.received_at)
+        .bind(row.changed_at)
+        .bind(row.expires_at)
+        .bind(row.result)
+        .bind(i64::from(slot(key)))
+        .execute(connection)
+        .await
+        .unwrap();
+}
+
+/// Where a key's locks and its deleted fences are kept.
+pub(crate) fn slot(key: &EventKey) -> u16 {
+    let digest = key.digest();
+    u16::from_be_bytes([digest[0], digest[1]])
+}
+
+/// As a database keeps it: in whole microseconds.
+fn as_kept(receipt: &Receipt) -> Receipt {
+    StoredRow::of(receipt)
+        .into_receipt(receipt.key.clone())
+        .unwrap()
+}
+
+/// The answer, and the row that is stored afterwards.
+fn by_the_rules(stored: Receipt, claiming: &Claiming) -> (&'static str, String, Receipt) {
+    match stored.ruling(claiming, NOW) {
+        Ruling::Answer(claim) => (name(&claim), format!("{claim:?}"), stored),
+        Ruling::Bury(row) => ("Bury", format!("{:?}", Claim::Dead(row.clone())), row),
+        Ruling::Take(row) => ("New", "New".to_owned(), as_kept(&row)),
+    }
+}
+
+fn name(claim: &Claim) -> &'static str {
+    match claim {
+        Claim::New(_) => "New",
+        Claim::Duplicate(_) => "Duplicate",
+        Claim::InProgress { .. } => "InProgress",
+        Claim::Conflict(_) => "Conflict",
+        Claim::Dead(_) => "Dead",
+    }
+}
+
+fn stands_for(lease: &Lease, row: &Receipt) {
+    assert_eq!(
+        (lease.fence(), lease.attempt()),
+        (row.fence, row.attempts),
+        "the lease is of another row"
+    );
+    assert_eq!(Some(lease.until()), row.until);
+}
+
+#[test]
+fn claims_are_judged_as_in_rust() {
+    let bench = Bench::new();
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut seen = BTreeMap::<_, usize>::new();
+    for n in 0..2_500 {
+        let id = format!("e{n}");
+        let (row, claiming) = (numbers.row(), numbers.claiming(&id));
+        let stored = row.clone().into_receipt(key(&id)).unwrap();
+        let (kind, answer, after) = by_the_rules(stored, &claiming);
+        *seen.entry(kind).or_default() += 1;
+
+        let (pool, of, appears) = (bench.pool.clone(), key(&id), row.clone());
+        let clock = Between::look_and_claim(async move {
+            insert(&mut pool.acquire().await.unwrap(), &of, appears).await;
+        });
+        let store = bench.builder().clock(clock).build();
+        let told = run(async {
+            if n % 2 == 0 {
+                return match store.claim(claiming.clone()).await.unwrap() {
+                    Claim::New(lease) => {
+                        stands_for(&lease, &after);
+                        super::crash(lease);
+                        "New".to_owned()
+                    }
+                    claim => format!("{claim:?}"),
+                };
+            }
+            let mut tx = bench.pool.begin().await.unwrap();
+            let told = match store.claim_in(&mut tx, claiming.clone()).await.unwrap() {
+                TxClaim::New(lease) => {
+                    stands_for(&lease, &after);
+                    "New".to_owned()
+                }
+                claim => format!("{claim:?}"),
+            };
+            tx.commit().await.unwrap();
+            told
+        });
+        assert_eq!(told, answer, "{row:?} {claiming:?}");
+        let kept = run(store.get(claiming.key())).unwrap();
+        assert_eq!(kept, Some(after), "{row:?} {claiming:?}");
+    }
+    // That the rows were of every kind.
+    for kind in ["New", "Duplicate", "InProgress", "Conflict", "Dead", "Bury"] {
+        assert!(seen.get(kind).is_some_and(|n| *n > 60), "{kind}: {seen:?}");
+    }
+}
+
+#[test]
+fn first_claims_are_as_in_rust() {
+    let bench = Bench::new();
+    let store = bench.store();
+    let mut numbers = Numbers(7);
+    run(async {
+        let mut beside = bench.beside().await;
+        for n in 0..60 {
+            let used = numbers.one_of(&[0, 1, micros(NOW), 1 << 60, i64::MAX - 1, i64::MAX]);
+            let raise = format!("UPDATE webhook_receipt_slot SET fence = {used}");
+            batch(&mut beside, &raise).await;
+            let claiming = numbers.claiming(&format!("e{n}"));
+            let first = as_kept(&Receipt::first(&claiming, NOW, Fence(used)));
+            match store.claim(claiming.clone()).await.unwrap() {
+                Claim::New(lease) => {
+                    stands_for(&lease, &first);
+                    super::crash(lease);
+                }
+                other => panic!("{other:?}"),
+            }
+            let kept = store.get(claiming.key()).await.unwrap();
+            assert_eq!(kept, Some(first));
+        }
+    });
+}
+
+#[test]
+fn purges_take_what_rust_would() {
+    let bench = Bench::new();
+    let store = bench.store();
+    let mut numbers = Numbers(42);
+    let (mut kept, mut gone, mut highest) = (vec![], 0, 0);
+    run(async {
+        let mut beside = bench.beside().await;
+        for n in 0..1_500 {
+            let (key, row) = (key(&format!("e{n}")), numbers.row());
+            insert(&mut beside, &key, row.clone()).await;
+            let receipt = row.into_receipt(key).unwrap();
+            if receipt.is_purgeable(NOW) {
+                gone += 1;
+                highest = receipt.fence.0.max(highest);
+            } else {
+                kept.push(receipt);
+            }
+        }
+        let spared = kept.iter().filter(|row| row.expires_at <= NOW).count();
+        assert!(gone > 300 && spared > 30, "{gone} gone, {spared} spared");
+
+        assert_eq!(store.purge(100).await.unwrap(), 100);
+        assert_eq!(store.purge(usize::MAX).await.unwrap(), gone - 100);
+        assert_eq!(store.purge(usize::MAX).await.unwrap(), 0);
+        for receipt in kept {
+            let stored = store.get(&receipt.key).await.unwrap();
+            assert_eq!(stored, Some(receipt));
+        }
+        let remembered = "SELECT MAX(fence) FROM webhook_receipt_slot";
+        assert_eq!(number(&mut beside, remembered).await, highest);
+    });
+}
