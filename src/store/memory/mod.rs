@@ -1,6 +1,8 @@
 //! Receipts in memory, for one process.
 
 mod entry;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod index;
 mod shard;
 mod shards;
@@ -181,6 +183,8 @@ impl MemoryStoreBuilder {
                 on_abandoned: self.on_abandoned,
                 hasher: Hasher::random(),
                 capacity: self.capacity,
+                #[cfg(feature = "inbox")]
+                inbox: inbox::Bodies::default(),
             }),
         }
     }

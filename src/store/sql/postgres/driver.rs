@@ -98,12 +98,21 @@ impl Session for PgConnection {
 
 /// The receipt in the columns from `at` on, in the order of the statements; nothing if they are
 /// all null.
-fn stored(row: &PgRow, at: usize, key: &EventKey) -> Result<Option<Receipt>, StoreError> {
+pub(super) fn stored(
+    row: &PgRow,
+    at: usize,
+    key: &EventKey,
+) -> Result<Option<Receipt>, StoreError> {
+    let found = found(row, at)?;
+    found.map(|found| found.receipt_of(key)).transpose()
+}
+
+pub(super) fn found(row: &PgRow, at: usize) -> Result<Option<Found>, StoreError> {
     let column = |number: usize| at.saturating_add(number);
     let Some(tenant) = row.try_get::<Option<String>, _>(column(0))? else {
         return Ok(None);
     };
-    let found = Found {
+    Ok(Some(Found {
         tenant,
         provider: row.try_get(column(1))?,
         event_id: row.try_get(column(2))?,
@@ -118,6 +127,5 @@ fn stored(row: &PgRow, at: usize, key: &EventKey) -> Result<Option<Receipt>, Sto
             expires_at: row.try_get(column(10))?,
             result: row.try_get(column(11))?,
         },
-    };
-    found.receipt_of(key).map(Some)
+    }))
 }

@@ -14,7 +14,7 @@ use crate::event::EventKey;
 const TRIES: usize = 20;
 
 impl PostgresStore {
-    /// Creates the schema where it is missing, in the first schema of the connection's search
+    /// Creates the schema where it is missing, or adds to an older one what it lacks, in the first schema of the connection's search
     /// path, and checks what is there. Any number of processes may start at once: one creates, the
     /// others wait for it. Takes no lock if all is there. If it is cancelled, nothing or all is
     /// done.
@@ -66,6 +66,7 @@ async fn is_current(connection: &mut PgConnection) -> Result<bool, StoreError> {
     let row = sqlx::query(sql::READ_VERSION).fetch_one(connection).await?;
     match row.try_get::<Option<i64>, _>(0)? {
         Some(sql::VERSION) => Ok(true),
+        Some(sql::OLDEST_VERSION..sql::VERSION) => Ok(false),
         Some(newer) if newer > sql::VERSION => Err(StoreError::new(StoreErrorKind::NewerSchema)),
         _ => Err(StoreError::new(StoreErrorKind::Corrupt)),
     }
@@ -83,5 +84,9 @@ async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
     };
     connection.find(&claiming.key, None).await?;
     connection.claim(&ask).await?;
+    // Of nothing, or of what is due to be purged anyway.
+    connection.purge(None, 0).await?;
+    #[cfg(feature = "inbox")]
+    super::inbox::probe(connection).await?;
     Ok(())
 }

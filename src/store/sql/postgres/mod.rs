@@ -2,6 +2,8 @@
 
 mod contract;
 mod driver;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod migrate;
 mod schema;
 mod statements;

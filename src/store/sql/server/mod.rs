@@ -15,8 +15,12 @@ use crate::{
     store::{Claiming, Receipt, State, StoreError},
 };
 
-pub(super) use alone::Alone;
+#[cfg(feature = "inbox")]
+pub(super) use alone::again;
+pub(super) use alone::{Alone, TRIES};
 pub(super) use verbs::{Ended, Verbs};
+#[cfg(feature = "inbox")]
+pub(super) use verbs::{corrupt, held};
 
 /// One connection. Times are microseconds since 1970; where one is given it stands for the
 /// server's own, which only tests ask for.

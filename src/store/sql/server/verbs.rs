@@ -52,7 +52,7 @@ impl From<Changed> for Ended {
 }
 
 impl Verbs {
-    fn now(&self) -> Option<i64> {
+    pub(in crate::store::sql) fn now(&self) -> Option<i64> {
         self.clock.as_ref().map(|clock| micros(clock.now()))
     }
 
@@ -204,7 +204,11 @@ impl Verbs {
 
 /// Somebody's claim is not committed yet: what it will write cannot be seen. The receipt is what
 /// is stored from before; if nothing is, what is known, with a fence of 0.
-fn held(claiming: &Claiming, stored: Option<Receipt>, now: OffsetDateTime) -> Claim {
+pub(in crate::store::sql) fn held(
+    claiming: &Claiming,
+    stored: Option<Receipt>,
+    now: OffsetDateTime,
+) -> Claim {
     let receipt = stored.unwrap_or_else(|| Receipt {
         fence: Fence(0),
         ..Receipt::first(claiming, now, Fence(0))
@@ -216,6 +220,6 @@ fn held(claiming: &Claiming, stored: Option<Receipt>, now: OffsetDateTime) -> Cl
     }
 }
 
-fn corrupt() -> StoreError {
+pub(in crate::store::sql) fn corrupt() -> StoreError {
     StoreError::new(StoreErrorKind::Corrupt)
 }

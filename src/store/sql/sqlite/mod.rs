@@ -2,6 +2,8 @@
 
 mod contract;
 mod error;
+#[cfg(feature = "inbox")]
+mod inbox;
 #[cfg(test)]
 mod judged;
 mod lane;

@@ -135,6 +135,9 @@ impl SqliteStoreBuilder {
         migrate(&writer)?;
         // A table that is not this one shows here, and not in the first delivery.
         writer.prepare(sql::CLAIM)?;
+        writer.prepare(sql::PURGE)?;
+        #[cfg(feature = "inbox")]
+        super::inbox::probe(&writer)?;
         writer.busy_timeout(self.busy_timeout.min(STRETCH))?;
 
         let mut store = SqliteStore {
@@ -196,7 +199,8 @@ impl SqliteStoreBuilder {
     }
 }
 
-/// Creates the schema unless it is there. Takes no lock if it is, so that a restart never waits.
+/// Creates the schema unless it is there, or adds to an older one what it lacks. Takes no lock if
+/// there is nothing to do, so that a restart never waits.
 fn migrate(connection: &Connection) -> Result<(), StoreError> {
     if is_current(connection)? {
         return Ok(());
@@ -221,6 +225,7 @@ fn is_current(connection: &Connection) -> Result<bool, StoreError> {
     }
     match number(sql::READ_VERSION)? {
         sql::VERSION => Ok(true),
+        sql::OLDEST_VERSION..sql::VERSION => Ok(false),
         newer if newer > sql::VERSION => Err(StoreError::new(StoreErrorKind::NewerSchema)),
         _ => Err(StoreError::new(StoreErrorKind::Corrupt)),
     }
