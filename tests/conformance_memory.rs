@@ -69,3 +69,6 @@ impl Backend for Own {
 }
 
 hookproof::store_conformance! { memory: Memory, boxed: Boxed, own: Own }
+
+#[cfg(feature = "inbox")]
+hookproof::inbox_conformance! { memory_inbox: Memory }

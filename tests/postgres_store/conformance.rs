@@ -57,3 +57,10 @@ hookproof::store_conformance! {
     repeatable_read: Pool::at("repeatable read", 10, 100),
     serializable: Pool::at("serializable", 10, 100),
 }
+
+#[cfg(feature = "inbox")]
+hookproof::inbox_conformance! {
+    read_committed_inbox: Pool::at("read committed", 30, 1_000),
+    repeatable_read_inbox: Pool::at("repeatable read", 10, 100),
+    serializable_inbox: Pool::at("serializable", 10, 100),
+}

@@ -38,7 +38,7 @@ fn a_newer_schema_that_appears_meanwhile_is_refused() {
         let (kind, ()) = tokio::join!(refused(&bench), async {
             bench.waiting(1, "advisory").await;
             batch(&mut other, PostgresStore::SCHEMA).await;
-            let newer = "UPDATE webhook_receipt_meta SET version = 2; COMMIT";
+            let newer = "UPDATE webhook_receipt_meta SET version = version + 1; COMMIT";
             batch(&mut other, newer).await;
         });
         assert_eq!(kind, StoreErrorKind::NewerSchema);

@@ -58,3 +58,9 @@ hookproof::store_conformance! {
     full: Sqlite::with(Synchronous::Full),
     normal: Sqlite::with(Synchronous::Normal),
 }
+
+#[cfg(feature = "inbox")]
+hookproof::inbox_conformance! {
+    full_inbox: Sqlite::with(Synchronous::Full),
+    normal_inbox: Sqlite::with(Synchronous::Normal),
+}

@@ -76,10 +76,19 @@ pub(super) struct Bench<'b> {
 
 /// Opens a store of `backend` and runs one case on it.
 pub(super) fn on<B: Backend>(backend: &B, case: fn(&Bench<'_>)) {
+    on_store(backend, |store| Arc::new(store), case);
+}
+
+/// The same with a look at the store before it is seen as a trait object.
+pub(super) fn on_store<B: Backend>(
+    backend: &B,
+    seen: impl FnOnce(B::Store) -> Arc<dyn IdempotencyStore>,
+    case: impl FnOnce(&Bench<'_>),
+) {
     let clock = ManualClock::at(start());
     let witness = Witness::default();
     let bench = Bench {
-        store: Arc::new(backend.open(clock.clone(), witness.clone())),
+        store: seen(backend.open(clock.clone(), witness.clone())),
         clock,
         witness,
         dropped: backend.dropped_lease(),
