@@ -17,6 +17,8 @@ mod common_server;
 
 mod conformance;
 mod faults;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod isolation;
 mod judged;
 mod processes;

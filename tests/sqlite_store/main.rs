@@ -13,6 +13,8 @@ mod abandoned;
 mod conformance;
 mod deferred;
 mod faults;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod processes;
 mod quiet;
 mod schema;
