@@ -4,6 +4,7 @@
 //! * [`schemes`]: what each provider signs, and its traps.
 //! * [`handshakes`]: how each provider checks an endpoint, and what it wants to hear.
 //! * [`stores`]: how to choose, run and write a store.
+//! * [`inbox`]: accept now, process later (feature `inbox`).
 //! * [`misuse`]: mistakes that do not compile, and those that do.
 
 #[doc = include_str!("design.md")]
@@ -17,6 +18,13 @@ pub mod handshakes {}
 
 #[doc = include_str!("stores.md")]
 pub mod stores {}
+
+#[cfg(feature = "inbox")]
+#[cfg_attr(
+    all(feature = "rusqlite", feature = "testing"),
+    doc = include_str!("inbox.md")
+)]
+pub mod inbox {}
 
 #[doc = include_str!("misuse.md")]
 pub mod misuse {}
