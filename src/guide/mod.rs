@@ -20,10 +20,7 @@ pub mod handshakes {}
 pub mod stores {}
 
 #[cfg(feature = "inbox")]
-#[cfg_attr(
-    all(feature = "rusqlite", feature = "testing"),
-    doc = include_str!("inbox.md")
-)]
+#[doc = include_str!("inbox.md")]
 pub mod inbox {}
 
 #[doc = include_str!("misuse.md")]

@@ -139,7 +139,7 @@ impl Receipt {
     }
 
     /// The row of an event whose body is gone, so that nobody can act on it.
-    #[cfg(feature = "inbox")]
+    #[cfg(all(feature = "inbox", feature = "rusqlite"))]
     pub(crate) fn without_body(&self, now: OffsetDateTime) -> Self {
         Self {
             state: State::Dead,

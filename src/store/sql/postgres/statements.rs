@@ -226,8 +226,8 @@ pub(super) const PURGE: &str = concat!(
         WHERE r.expires_at <= (SELECT now FROM t) AND NOT (r.state = 1 \
            AND coalesce(r.lease_until > (SELECT now FROM t) AND r.lease_until - (SELECT now FROM t) \
               <= 2 * (r.lease_until - r.changed_at), FALSE)) \
-           AND NOT (r.state IN (0, 1, 3) \
-              AND EXISTS (SELECT FROM webhook_inbox_due q WHERE q.key = r.key)) \
+           AND NOT (r.state IN (0, 1, 3) AND coalesce(\
+              (SELECT TRUE FROM webhook_inbox_due q WHERE q.key = r.key), FALSE)) \
         ORDER BY r.expires_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED), \
      alone AS MATERIALIZED (SELECT key FROM old WHERE pg_try_advisory_xact_lock(",
     presence!(of key),

@@ -79,6 +79,9 @@ pub(in super::super) const ADOPT: &str = concat!(
 /// somebody else has either; the receipt decides, as in `Receipt::ruling`. What has ended leaves
 /// the queue, and what waits is looked at when its wait is over.
 ///
+/// That a body is there is asked as a value, one row at a time. As `EXISTS` it is planned as one
+/// scan of all bodies, even for a single row.
+///
 /// One row for each receipt that was written, with its delivery, and one of nulls; each with the
 /// number of rows that were looked at.
 ///
@@ -93,7 +96,7 @@ pub(in super::super) const LEASE_DUE: &str = concat!(
               AND r.lease_until - (SELECT now FROM t) <= 2 * (r.lease_until - r.changed_at), FALSE) \
               THEN 'waits' \
            WHEN r.state = 1 AND r.attempts >= $4::bigint THEN 'over' \
-           WHEN NOT EXISTS (SELECT FROM webhook_inbox i WHERE i.key = r.key) THEN 'empty' \
+           WHEN (SELECT TRUE FROM webhook_inbox i WHERE i.key = r.key) IS NULL THEN 'empty' \
            ELSE 'taken' END AS ruling \
         FROM webhook_inbox_due q JOIN webhook_receipt r ON r.key = q.key \
         WHERE q.due_at <= (SELECT now FROM t) \
