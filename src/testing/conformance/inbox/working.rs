@@ -34,6 +34,9 @@ pub(super) fn nap(length: Duration) -> impl Future<Output = ()> + Send {
     })
 }
 
+/// How often a worker looks in vain before it is given up.
+const PATIENCE: usize = 20_000;
+
 /// Several workers over many events, of which every third fails at first, every fifth panics and
 /// every seventh asks for another turn: each is done once, by the fence that its receipt has.
 pub(super) fn several_workers_act_once(inbox: &Inbox<'_>) {
@@ -41,10 +44,10 @@ pub(super) fn several_workers_act_once(inbox: &Inbox<'_>) {
     for n in 0..events {
         inbox.take_in(&format!("e{n}"));
     }
-    let done = AtomicUsize::new(0);
+    let done = &AtomicUsize::new(0);
     let acted: Mutex<HashMap<EventKey, Vec<Fence>>> = Mutex::default();
     let act = |job: Job| {
-        let (done, acted) = (&done, &acted);
+        let acted = &acted;
         async move {
             let number: u64 = job.key().id().trim_start_matches('e').parse()?;
             if job.attempt() == 1 {
@@ -71,9 +74,16 @@ pub(super) fn several_workers_act_once(inbox: &Inbox<'_>) {
             .backoff(Backoff::new(Duration::ZERO, Duration::ZERO))
             .poll(Duration::from_millis(1))
             .observer(|_: &Notice<'_>| {});
-        let all_done = poll_fn(|_| match done.load(SeqCst) >= events {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        // A store that loses events must fail here, not hang.
+        let (mut before, mut idle) = (0, 0);
+        let all_done = poll_fn(move |_| {
+            let now = done.load(SeqCst);
+            idle = if now == before { idle + 1 } else { 0 };
+            before = now;
+            match now >= events || idle > PATIENCE {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
         });
         inbox.wait(worker.run(all_done, nap))
     });
