@@ -53,6 +53,17 @@ pub trait Headers: Sync {
     /// Finds a field by name, ignoring ASCII case, and says whether it occurs once or more often.
     fn lookup(&self, name: &str) -> Lookup<'_>;
 
+    /// The values of all field lines of that name, in order, for the few senders who write one value
+    /// to a line ([`Slot::lines`](crate::scheme::Slot::lines)). A type of your own that does not
+    /// implement it shows one line or none, so that such deliveries are refused and nothing is
+    /// overlooked.
+    fn lines(&self, name: &str) -> Vec<&[u8]> {
+        match self.lookup(name) {
+            Lookup::One(value) => vec![value],
+            Lookup::Absent | Lookup::Many => Vec::new(),
+        }
+    }
+
     /// The request method, if the caller supplied it (see [`RequestTarget`]).
     fn method(&self) -> Option<&str> {
         None
@@ -62,6 +73,16 @@ pub trait Headers: Sync {
     fn url(&self) -> Option<&str> {
         None
     }
+}
+
+fn all<'h, I, K, V>(pairs: I, name: &str) -> Vec<&'h [u8]>
+where
+    I: Iterator<Item = (&'h K, &'h V)>,
+    K: AsRef<str> + 'h + ?Sized,
+    V: AsRef<[u8]> + 'h + ?Sized,
+{
+    let named = pairs.filter(|(key, _)| key.as_ref().eq_ignore_ascii_case(name));
+    named.map(|(_, value)| value.as_ref()).collect()
 }
 
 fn find<'h, I, K, V>(pairs: I, name: &str) -> Lookup<'h>
@@ -83,11 +104,19 @@ impl<K: AsRef<str> + Sync, V: AsRef<[u8]> + Sync> Headers for [(K, V)] {
     fn lookup(&self, name: &str) -> Lookup<'_> {
         find(self.iter().map(|(key, value)| (key, value)), name)
     }
+
+    fn lines(&self, name: &str) -> Vec<&[u8]> {
+        all(self.iter().map(|(key, value)| (key, value)), name)
+    }
 }
 
 impl<K: AsRef<str> + Sync, V: AsRef<[u8]> + Sync, const N: usize> Headers for [(K, V); N] {
     fn lookup(&self, name: &str) -> Lookup<'_> {
         self.as_slice().lookup(name)
+    }
+
+    fn lines(&self, name: &str) -> Vec<&[u8]> {
+        self.as_slice().lines(name)
     }
 }
 
@@ -95,11 +124,19 @@ impl<K: AsRef<str> + Sync, V: AsRef<[u8]> + Sync> Headers for Vec<(K, V)> {
     fn lookup(&self, name: &str) -> Lookup<'_> {
         self.as_slice().lookup(name)
     }
+
+    fn lines(&self, name: &str) -> Vec<&[u8]> {
+        self.as_slice().lines(name)
+    }
 }
 
 impl<K: AsRef<str> + Sync, V: AsRef<[u8]> + Sync, S: Sync> Headers for HashMap<K, V, S> {
     fn lookup(&self, name: &str) -> Lookup<'_> {
         find(self.iter(), name)
+    }
+
+    fn lines(&self, name: &str) -> Vec<&[u8]> {
+        all(self.iter(), name)
     }
 }
 
@@ -112,11 +149,20 @@ impl Headers for http::HeaderMap {
         }
         found
     }
+
+    fn lines(&self, name: &str) -> Vec<&[u8]> {
+        let values = self.get_all(name).iter();
+        values.map(http::HeaderValue::as_bytes).collect()
+    }
 }
 
 impl<H: Headers + ?Sized> Headers for &H {
     fn lookup(&self, name: &str) -> Lookup<'_> {
         (**self).lookup(name)
+    }
+
+    fn lines(&self, name: &str) -> Vec<&[u8]> {
+        (**self).lines(name)
     }
 
     fn method(&self) -> Option<&str> {
@@ -163,6 +209,10 @@ impl<'a, H: Headers + ?Sized> RequestTarget<'a, H> {
 impl<H: Headers + ?Sized> Headers for RequestTarget<'_, H> {
     fn lookup(&self, name: &str) -> Lookup<'_> {
         self.headers.lookup(name)
+    }
+
+    fn lines(&self, name: &str) -> Vec<&[u8]> {
+        self.headers.lines(name)
     }
 
     fn method(&self) -> Option<&str> {

@@ -120,6 +120,27 @@ impl Secrets {
     /// ([`Scheme::key_source`]): until keys are [added](Self::add), every delivery that names its
     /// key is answered with [`Rejection::KeyNeeded`](crate::Rejection::KeyNeeded).
     ///
+    /// ```
+    /// # #[cfg(all(feature = "ecdsa", feature = "testing"))] {
+    /// use hookproof::{KeyNeeded, Rejection, Secret, Secrets, scheme, testing};
+    /// # use time::macros::datetime;
+    /// # let now = datetime!(2027-01-15 08:00 UTC);
+    /// # let private = testing::test_key(scheme::CIRCLE.mac()).unwrap();
+    /// # let fetched = testing::public_key_of(&scheme::CIRCLE, private).unwrap();
+    /// # let request = testing::Signer::new(&scheme::CIRCLE, private).at(now)
+    /// #     .header("X-Circle-Key-Id", "key-7").sign(b"{}").unwrap();
+    ///
+    /// let mut secrets = Secrets::awaiting_keys(&scheme::CIRCLE)?;
+    /// let Err(Rejection::KeyNeeded(KeyNeeded::Id(id))) =
+    ///     hookproof::verify(b"{}", &request, &secrets, now) else { panic!("nobody knows the key") };
+    ///
+    /// // Ask the provider for `id`, remember refusals, and verify the same delivery again.
+    /// secrets.add(Secret::from(fetched).key_id(id))?;
+    /// assert!(hookproof::verify(b"{}", &request, &secrets, now).is_ok());
+    /// # }
+    /// # Ok::<(), hookproof::SecretsError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`SecretsError::NoSecrets`] for a scheme whose keys are configured and not fetched.
@@ -207,7 +228,7 @@ impl Secrets {
     /// The allowed age, or `None` after [`Secrets::danger_accept_any_age`] and for schemes without
     /// a signed time, where old deliveries cannot be told from new ones.
     pub fn window(&self) -> Option<Duration> {
-        match (self.scheme.timestamp_source(), self.freshness) {
+        match (&self.scheme.timestamp, self.freshness) {
             (Some(_), Freshness::Within(window)) => Some(window),
             _ => None,
         }

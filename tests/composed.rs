@@ -14,7 +14,7 @@ mod common;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookproof::{
-    Secret, Secrets,
+    KeyError, Secret, Secrets,
     headers::{Headers, Lookup},
     scheme::{self, Encoding, Extent, Part, Place, Scheme, Slot, Stamp, Transform},
     testing::{Signed, Signer},
@@ -81,6 +81,35 @@ fn what_is_signed_verifies_and_under_another_key_it_does_not() {
             let other = secrets(scheme, "another-secret-of-some-length");
             assert!(!accepts(&other, &request), "{}", scheme.name());
         }
+    }
+}
+
+/// Content makes a key only where the body is covered; and a copy that outlives its request names
+/// the same event.
+#[test]
+fn a_copy_is_named_as_its_delivery_is() {
+    for scheme in scheme::ALL {
+        let (name, secrets) = (scheme.name(), secrets(scheme, SECRET));
+        let mut seen = 0;
+        for request in requests(scheme) {
+            // A time inside the body needs a body that has one.
+            let Ok(delivery) = hookproof::verify(&request.body, &request, &secrets, NOW) else {
+                continue;
+            };
+            seen += 1;
+            let content = delivery.content_key("t");
+            assert_eq!(content.is_ok(), scheme.coverage().body, "{name}");
+            if !scheme.coverage().body {
+                assert_eq!(content, Err(KeyError::NotCovered), "{name}");
+            }
+            let kept = delivery.to_buf();
+            let copy = kept.as_verified();
+            assert_eq!(copy.content_key("t"), content, "{name}");
+            assert_eq!(copy.event_key("t"), delivery.event_key("t"), "{name}");
+            assert_eq!(copy.event_type(), delivery.event_type(), "{name}");
+            assert_eq!(copy.fingerprint(), delivery.fingerprint(), "{name}");
+        }
+        assert!(seen > 0, "{name}");
     }
 }
 

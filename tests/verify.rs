@@ -556,3 +556,47 @@ fn an_alternative_content_counts_only_where_its_conditions_are_met() {
     let bytes = b"\xff is no text";
     assert!(accepts(bytes, &signer.sign(bytes).unwrap()));
 }
+
+/// Mollie writes one signature to a line while a secret is rotated. Of any other scheme a second
+/// line is refused.
+#[test]
+fn a_signature_may_stand_on_a_line_of_its_own_where_the_scheme_says_so() {
+    let secrets = Secrets::new(&scheme::MOLLIE, [NEW]).unwrap();
+    let signed = sign(&scheme::MOLLIE, NEW, b"{}", NOW).unwrap();
+    let (name, good) = signed.headers[0].clone();
+    let other = format!("sha256={}", "0".repeat(64));
+    let request = |lines: &[&str]| -> Vec<(String, String)> {
+        let line = |line: &&str| (name.clone(), (*line).to_owned());
+        lines.iter().map(line).collect()
+    };
+    for lines in [
+        &[good.as_str()][..],
+        &[&other, &good],
+        &[&good, &other],
+        &[&format!("{other}, {good}")],
+    ] {
+        let pairs = request(lines);
+        assert!(hookproof::verify(b"{}", &pairs, &secrets, NOW).is_ok());
+        assert!(hookproof::verify(b"{} ", &pairs, &secrets, NOW).is_err());
+        #[cfg(feature = "http")]
+        {
+            let mut map = http::HeaderMap::new();
+            for (name, value) in &pairs {
+                let name: http::HeaderName = name.parse().unwrap();
+                map.append(name, value.parse().unwrap());
+            }
+            assert!(hookproof::verify(b"{}", &map, &secrets, NOW).is_ok());
+        }
+    }
+    let many = vec![good.as_str(); 17];
+    let error = hookproof::verify(b"{}", &request(&many), &secrets, NOW).unwrap_err();
+    let too_long = Malformed::HeaderTooLong("X-Mollie-Signature");
+    assert_eq!(error.kind(), RejectionKind::Malformed(too_long));
+
+    let secrets = Secrets::new(&scheme::GITHUB, [NEW]).unwrap();
+    let mut signed = sign(&scheme::GITHUB, NEW, b"{}", NOW).unwrap();
+    signed.headers.push(signed.headers[0].clone());
+    let error = hookproof::verify(b"{}", &signed, &secrets, NOW).unwrap_err();
+    let repeated = Malformed::RepeatedHeader("X-Hub-Signature-256");
+    assert_eq!(error.kind(), RejectionKind::Malformed(repeated));
+}

@@ -11,7 +11,7 @@ use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::task::JoinSet;
 
 use crate::{
-    demo_secret, secret,
+    demo_secret, providers, secret,
     server::{PUBLIC, Server},
     with_settings,
 };
@@ -202,7 +202,7 @@ pub(crate) async fn run(server: &Server) -> Result<bool> {
     retries(&mut drill).await?;
     attacks(&mut drill).await?;
     operations(&mut drill).await?;
-    for scheme in scheme::ALL {
+    for scheme in providers() {
         provider(&mut drill, scheme).await?;
     }
     Ok(drill.print())
@@ -306,7 +306,7 @@ async fn provider(drill: &mut Drill<'_>, scheme: &'static Scheme) -> Result<()> 
     let request = signed(scheme, &format!("each_{}", scheme.name()), "each")?;
     let mut tampered = request.clone();
     if scheme.coverage().body {
-        tampered.body.push(b' ');
+        tampered.body.push(b'x');
     } else {
         // Nothing of the body is protected: then under a secret that is not in the ring.
         let (id, stranger) = (format!("each_{}", scheme.name()), demo_secret(scheme, "9"));

@@ -22,13 +22,13 @@ use hookproof::{
     Event, EventKey, Gate, Secrets, SqliteStore, Verdict, Verified,
     gate::{DEFAULT_BODY_LIMIT, HandlerError},
     headers::RequestTarget,
-    scheme::{self, IdSource, Mac, Scheme},
+    scheme::{IdSource, Mac, Scheme},
 };
 use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use crate::{demo_secret, secret, with_settings};
+use crate::{demo_secret, providers, secret, with_settings};
 
 /// What the gateway did: how often each event was acted on, and tried.
 #[derive(Debug, Default)]
@@ -107,6 +107,10 @@ fn gate(
         (Mac::Token, IdSource::None) => {
             gate.key_by(move |delivery, tenant| body_key(scheme, delivery, tenant))
         }
+        // A token that says nothing of the body, whose id is therefore anybody's.
+        (_, IdSource::Json(_)) if !scheme.coverage().id => {
+            gate.key_by(move |delivery, tenant| body_key(scheme, delivery, tenant))
+        }
         // Nothing is signed, so nothing better than the unsigned id can be had. Whoever sees one
         // request has the token as well.
         (Mac::Token, _) => {
@@ -183,7 +187,7 @@ impl Server {
     ) -> Result<Self, Box<dyn Error>> {
         let store = Arc::new(SqliteStore::open(file)?);
         let mut gates = Gates::new();
-        for &scheme in scheme::ALL {
+        for scheme in providers() {
             gates.insert(scheme.name(), gate(scheme, &store)?);
         }
         let actions = Arc::new(Actions::default());

@@ -8,7 +8,8 @@ use super::{
 impl Scheme {
     /// Whether all it reads are headers, and all it signs are bytes of the request in a row.
     pub(crate) fn is_plain(&self) -> bool {
-        let header = |slot: &Slot| slot.is_header() && slot.inner_pointer().is_none();
+        let header =
+            |slot: &Slot| slot.is_header() && slot.inner_pointer().is_none() && !slot.may_repeat();
         let stamp = match &self.timestamp {
             Some((Stamp::Slot(slot), _)) => header(slot),
             _ => true,

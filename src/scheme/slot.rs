@@ -138,6 +138,7 @@ pub struct Slot {
     before: &'static str,
     separator: Option<u8>,
     first: bool,
+    lines: bool,
     prefix: &'static str,
     lead: Lead,
     after: Option<u8>,
@@ -153,6 +154,7 @@ impl Slot {
             before: "",
             separator: None,
             first: false,
+            lines: false,
             prefix: "",
             lead: Lead::Exact,
             after: None,
@@ -248,6 +250,16 @@ impl Slot {
         }
     }
 
+    /// The header may stand on several lines, which are then read as one list (RFC 9110 §5.3). Of
+    /// all other slots a second line is refused.
+    #[must_use]
+    pub const fn lines(self) -> Self {
+        Self {
+            lines: true,
+            ..self
+        }
+    }
+
     /// What stands behind the first `mark` of each item; items without it do not count.
     #[must_use]
     pub const fn after(self, mark: u8) -> Self {
@@ -298,6 +310,11 @@ impl Slot {
     /// The pointer into the JSON document that the value encodes; see [`Slot::inside`].
     pub const fn inner_pointer(&self) -> Option<&'static str> {
         self.inside
+    }
+
+    /// Whether it may stand on several lines; see [`Slot::lines`].
+    pub const fn may_repeat(&self) -> bool {
+        self.lines
     }
 
     /// The fixed text before the whole list; see [`Slot::before_list`].

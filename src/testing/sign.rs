@@ -163,6 +163,10 @@ impl Headers for Signed {
         self.headers.lookup(name)
     }
 
+    fn lines(&self, name: &str) -> Vec<&[u8]> {
+        self.headers.lines(name)
+    }
+
     fn method(&self) -> Option<&str> {
         Some(&self.method)
     }

@@ -59,7 +59,9 @@ use crate::{
 /// delivery is accepted (a time inside a JSON body costs the parser's stack of open brackets). At
 /// most one MAC per key in the ring is computed, whatever the header holds. (HTTP message
 /// signatures allocate the text that was signed, and cost one MAC per key and label, of at most 4;
-/// tokens allocate what they hold.)
+/// tokens allocate what they hold. Schemes that sign values from elsewhere than bytes of the request
+/// in a row are put together in memory, and cost one MAC per key and content that the request may
+/// be meant for: one of most, up to two of Twilio.)
 ///
 /// A public key checks each signature by itself, so there a request may hold no more than
 /// [`MAX_PUBLIC_KEY_SIGNATURES`](crate::scheme::MAX_PUBLIC_KEY_SIGNATURES), and each key in force
@@ -125,17 +127,17 @@ fn verify_any<'a>(
     let mut parts: [&[u8]; MAX_PARTS] = [&[]; MAX_PARTS];
     let header_stamp = reader.parts(&mut parts, raw_body, signatures.first())?;
     let parts = parts.get(..scheme.parts().len()).unwrap_or_default();
-    let named = match scheme.key_id_header() {
-        Some(header) => reader.optional(header)?,
+    let named = match &scheme.key_id {
+        Some(slot) => reader.optional(slot.name())?,
         None => None,
     };
 
     let (key_index, key) = matching_key(secrets, named, parts, &signatures, now)?;
 
     // The body counts as authentic from here on, so a time inside it may be read.
-    let stamp = match scheme.timestamp_source() {
+    let stamp = match &scheme.timestamp {
         Some((Stamp::Json(pointer), unit)) => {
-            Some(read::body_stamp(raw_body, pointer, unit).ok_or(Malformed::Timestamp)?)
+            Some(read::body_stamp(raw_body, pointer, *unit).ok_or(Malformed::Timestamp)?)
         }
         _ => header_stamp,
     };
@@ -230,5 +232,31 @@ mod tests {
         let other = "v1,AAAA ".repeat(9);
         assert_eq!(checked(&format!("{other}{forged}")), 3);
         assert_eq!(checked(&other), 0);
+    }
+
+    /// A scheme with several contents costs one MAC for each that fits the request, and a request
+    /// that fits none costs none.
+    #[cfg(all(feature = "form", feature = "sha1"))]
+    #[test]
+    fn macs_computed_are_at_most_the_keys_times_the_contents_that_fit() {
+        use crate::headers::RequestTarget;
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let secrets =
+            Secrets::new(&scheme::TWILIO, ["the-first-token", "the-second-token"]).unwrap();
+        let forged = "A".repeat(27) + "=";
+        let computed = |kind: &str, body: &[u8]| {
+            let headers = [
+                ("X-Twilio-Signature", forged.as_str()),
+                ("Content-Type", kind),
+            ];
+            let url = "https://hooks.example.com/in";
+            let request = RequestTarget::new(&headers, "POST", url);
+            super::mac::COMPUTED.set(0);
+            assert!(super::verify(body, &request, &secrets, now).is_err());
+            super::mac::COMPUTED.get()
+        };
+        // With and without the port.
+        assert_eq!(computed("application/x-www-form-urlencoded", b"a=1"), 4);
+        assert_eq!(computed("application/json", b"{}"), 0);
     }
 }

@@ -1,8 +1,10 @@
 //! Reading what a scheme asks for out of a request's headers.
 
+use std::borrow::Cow;
+
 use crate::{
     headers::{Headers, Lookup},
-    scheme::{MAX_HEADER_BYTES, MAX_PARTS, Part, Scheme, Slot, Stamp, Unit, any},
+    scheme::{MAX_HEADER_BYTES, MAX_PARTS, MAX_SIGNATURES, Part, Scheme, Slot, Stamp, Unit, any},
 };
 
 use super::{Malformed, stamp};
@@ -26,7 +28,7 @@ impl<'a> Reader<'a> {
             headers,
             second_family: false,
         };
-        if let (Some(_), Some(slot)) = (scheme.header_families(), scheme.signature_slot()) {
+        if let (Some(_), Some(slot)) = (scheme.header_families(), &scheme.signature) {
             // One family for the whole request: whichever has the signature, ours first.
             reader.second_family = reader.lookup(slot.name()) == Lookup::Absent;
         }
@@ -88,6 +90,26 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// All lines of a header as one list; together no longer than one may be.
+    pub(crate) fn lines(&self, slot: &Slot) -> Result<Option<Cow<'a, [u8]>>, Malformed> {
+        if self.lookup(slot.name()) != Lookup::Many {
+            return Ok(self.optional(slot.name())?.map(Cow::Borrowed));
+        }
+        let lines = self.headers.lines(slot.name());
+        let length = lines
+            .iter()
+            .map(|line| line.len())
+            .fold(0, usize::saturating_add);
+        if lines.is_empty() {
+            return Err(Malformed::RepeatedHeader(slot.name()));
+        }
+        if lines.len() > MAX_SIGNATURES || length > MAX_HEADER_BYTES {
+            return Err(Malformed::HeaderTooLong(slot.name()));
+        }
+        let separator = [slot.separator().unwrap_or(b',')];
+        Ok(Some(Cow::Owned(lines.join(separator.as_slice()))))
+    }
+
     pub(crate) fn method(&self) -> Option<&'a str> {
         self.headers.method()
     }
@@ -121,7 +143,7 @@ impl<'a> Reader<'a> {
                     ends_before(value, rest.first()).ok_or(Malformed::HeaderValue(slot.name()))?
                 }
                 Part::Timestamp => {
-                    let Some((Stamp::Slot(slot), unit)) = self.scheme.timestamp_source() else {
+                    let Some((Stamp::Slot(slot), unit)) = &self.scheme.timestamp else {
                         return Err(Malformed::Timestamp);
                     };
                     let header = match known.1 {
@@ -129,7 +151,7 @@ impl<'a> Reader<'a> {
                         _ => self.one(slot.name())?,
                     };
                     let text = slot.single(header).ok_or(Malformed::Timestamp)?;
-                    let at = stamp::parse(text, unit)
+                    let at = stamp::parse(text, *unit)
                         .and_then(|at| stamp::not_before(at, self.scheme.earliest));
                     header_stamp = Some(at.ok_or(Malformed::Timestamp)?);
                     text

@@ -22,6 +22,7 @@ impl<'a> Request<'a> {
     /// The value of a slot before it is cut; `None` if it is not there.
     pub(crate) fn value(&self, slot: &Slot) -> Value<'a> {
         let value = match slot.place() {
+            Place::Header if slot.may_repeat() => self.reader.lines(slot)?,
             Place::Header => self.reader.optional(slot.name())?.map(Cow::Borrowed),
             Place::Body => Some(Cow::Borrowed(self.body)),
             Place::Json => self.json(slot.name())?,

@@ -167,6 +167,8 @@ fn encode_uri(target: &str) -> String {
         .remove(b',')
         .remove(b'#');
     let whole = match target.split_once('?') {
+        // An empty query goes with its question mark, as in the SDK that does this.
+        Some((path, "")) => path.to_owned(),
         Some((path, query)) => format!("{path}?{}", utf8_percent_encode(query, COMPONENT)),
         None => target.to_owned(),
     };

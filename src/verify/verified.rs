@@ -57,9 +57,9 @@ impl<'a> Verified<'a> {
         (key_index, key): (usize, &'a Key),
         secrets: &'a Secrets,
     ) -> Result<Self, Rejection> {
-        let fresh = match (stamp, reader.scheme.timestamp_source()) {
+        let fresh = match (stamp, &reader.scheme.timestamp) {
             (Some(stamp), Some((_, unit))) => {
-                stamp::is_fresh(stamp, unit, now, secrets.freshness())
+                stamp::is_fresh(stamp, *unit, now, secrets.freshness())
             }
             _ => true,
         };

@@ -98,7 +98,8 @@ pub fn is_composed(scheme: &Scheme) -> bool {
                 | Part::Url
         )
     };
-    let header = |slot: Slot| slot.is_header() && slot.inner_pointer().is_none();
+    let header =
+        |slot: Slot| slot.is_header() && slot.inner_pointer().is_none() && !slot.may_repeat();
     !scheme.contents().all(|parts| parts.iter().all(plain))
         || scheme.contents().count() > 1
         || !scheme.signature_slot().is_none_or(header)

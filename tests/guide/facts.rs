@@ -19,7 +19,10 @@ pub(crate) fn lines(scheme: &Scheme) -> Vec<(&'static str, String)> {
         ("retries", "retry"),
     ]
     .into_iter()
-    .filter_map(|(what, member)| Some((what, words(file["scheme"][member].as_str()?)?)))
+    .filter_map(|(what, member)| {
+        let fact = file.get("scheme")?.get(member)?.as_str()?;
+        Some((what, words(fact)?))
+    })
     .collect()
 }
 

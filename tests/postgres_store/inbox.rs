@@ -92,7 +92,7 @@ fn a_killed_worker_loses_nothing() {
             let worker = Worker::new(&store, |job: Job| {
                 let n = begun.fetch_add(1, SeqCst);
                 async move {
-                    if n % 2 == 0 {
+                    if n.is_multiple_of(2) {
                         return Ok(Verdict::done(job.key().id()));
                     }
                     // Holds its lease until the end.

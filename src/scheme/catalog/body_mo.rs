@@ -108,11 +108,11 @@ catalog! {
         "mollie",
         Mac::HmacSha256,
         Slot::header("X-Mollie-Signature")
+            .lines()
             .list(b',')
-            .prefix("sha256="),
+            .optional_word("sha256="),
         Encoding::Hex,
     )
-    .more_signatures(&[Slot::header("X-Mollie-Signature").list(b',')])
     .id(IdSource::Json("/id"))
     .event_type(Source::Json("/type"))
     .docs(
@@ -122,8 +122,8 @@ catalog! {
     .notes(&[
         "Classic webhooks are forms with an id and no signature: fetch the object instead.",
         "The signature is taken with or without `sha256=`, as the SDK does.",
-        "The header may be repeated: several lines are refused unless the server joins them \
-         with commas.",
+        "While a secret is rotated the header may be repeated, one signature to a line; a server may \
+         have joined the lines with commas.",
     ]);
 
     /// MongoDB Atlas alerts.

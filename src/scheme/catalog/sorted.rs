@@ -16,43 +16,55 @@ const KEY_THEN_VALUE: &str = "names and values are joined without separators, so
     AmountOwed1=00 sign alike, and a field can move into the query: read only fields that you know, \
     refuse unknown ones, and give `verify` the URL you registered";
 
-#[cfg(feature = "sha1")]
 const OTHER_URL: Part = Part::Of(Transform::OtherPort, &[Part::Url]);
 
 /// JSON to Twilio: the URL alone is signed, and carries the body's digest.
-#[cfg(feature = "sha1")]
 const BODY_SHA256: Slot = Slot::query("bodySHA256");
+
+const TWILIO_FORM: &[Part] = &[Part::Require(Condition::Form), Part::Url, Part::SortedForm];
+const TWILIO_FORM_OTHER: &[Part] = &[Part::Require(Condition::Form), OTHER_URL, Part::SortedForm];
+const TWILIO_JSON: &[Part] = &[
+    Part::Require(Condition::NoForm),
+    Part::Require(Condition::BodySha256(BODY_SHA256)),
+    Part::Url,
+];
+const TWILIO_JSON_OTHER: &[Part] = &[
+    Part::Require(Condition::NoForm),
+    Part::Require(Condition::BodySha256(BODY_SHA256)),
+    OTHER_URL,
+];
+/// Whatever has no body, and no digest of one that could have been taken away.
+const TWILIO_GET: &[Part] = &[
+    Part::Require(Condition::NoBody),
+    Part::Require(Condition::Missing(BODY_SHA256)),
+    Part::Url,
+    Part::Body,
+];
+const TWILIO_GET_OTHER: &[Part] = &[
+    Part::Require(Condition::NoBody),
+    Part::Require(Condition::Missing(BODY_SHA256)),
+    OTHER_URL,
+    Part::Body,
+];
+
+const TWILIO_SETTINGS: Slot = Slot::header("X-Twilio-Webhooks-Signature-Settings").list(b',');
+const TWILIO_SHA256: Part = Part::Require(Condition::Equals(
+    TWILIO_SETTINGS.prefix("algorithm="),
+    "HMAC_SHA256",
+));
 
 catalog! {
     /// Twilio: voice, messaging and event streams.
     #[cfg(feature = "sha1")]
     pub const TWILIO: Scheme = Scheme::new("twilio", Mac::HmacSha1)
         .signature(Slot::header("X-Twilio-Signature"), Encoding::Base64)
-        .content(&[Part::Require(Condition::Form), Part::Url, Part::SortedForm])
+        .content(&[Part::Of(Transform::Join, TWILIO_FORM)])
         .or_content(&[
-            &[Part::Require(Condition::Form), OTHER_URL, Part::SortedForm],
-            &[
-                Part::Require(Condition::NoForm),
-                Part::Require(Condition::BodySha256(BODY_SHA256)),
-                Part::Url,
-            ],
-            &[
-                Part::Require(Condition::NoForm),
-                Part::Require(Condition::BodySha256(BODY_SHA256)),
-                OTHER_URL,
-            ],
-            &[
-                Part::Require(Condition::NoBody),
-                Part::Require(Condition::Missing(BODY_SHA256)),
-                Part::Url,
-                Part::Body,
-            ],
-            &[
-                Part::Require(Condition::NoBody),
-                Part::Require(Condition::Missing(BODY_SHA256)),
-                OTHER_URL,
-                Part::Body,
-            ],
+            &[Part::Of(Transform::Join, TWILIO_FORM_OTHER)],
+            &[Part::Of(Transform::Join, TWILIO_JSON)],
+            &[Part::Of(Transform::Join, TWILIO_JSON_OTHER)],
+            &[Part::Of(Transform::Join, TWILIO_GET)],
+            &[Part::Of(Transform::Join, TWILIO_GET_OTHER)],
         ])
         .ambiguous_boundary(KEY_THEN_VALUE)
         .delivery_id("I-Twilio-Idempotency-Token")
@@ -69,6 +81,31 @@ catalog! {
             "There is no timestamp, so a captured request stays good, and I-Twilio-Idempotency-Token, \
              the same over retries, is not signed. Choose a key of SID and status.",
             "Behind a proxy the URL must be the public one; its query keeps its order and spelling.",
+        ]);
+
+    /// Twilio with shared keys and SHA-256.
+    pub const TWILIO_SHARED_KEYS: Scheme = Scheme::new("twilio-shared-keys", Mac::HmacSha256)
+        .provider_name("twilio")
+        .signature(Slot::header("X-Twilio-Signature"), Encoding::Base64)
+        .key_id_in(TWILIO_SETTINGS.prefix("key="))
+        .content(&[TWILIO_SHA256, Part::Of(Transform::Join, TWILIO_FORM)])
+        .or_content(&[
+            &[TWILIO_SHA256, Part::Of(Transform::Join, TWILIO_FORM_OTHER)],
+            &[TWILIO_SHA256, Part::Of(Transform::Join, TWILIO_JSON)],
+            &[TWILIO_SHA256, Part::Of(Transform::Join, TWILIO_JSON_OTHER)],
+            &[TWILIO_SHA256, Part::Of(Transform::Join, TWILIO_GET)],
+            &[TWILIO_SHA256, Part::Of(Transform::Join, TWILIO_GET_OTHER)],
+        ])
+        .ambiguous_boundary(KEY_THEN_VALUE)
+        .delivery_id("I-Twilio-Idempotency-Token")
+        .stability(Stability::None)
+        .docs(
+            "https://www.twilio.com/docs/usage/webhooks/webhook-shared-keys",
+            Evidence::OfficialDocs,
+        )
+        .notes(&[
+            "As twilio, but with SHA-256 and a secret of your own: the settings header must say so, and \
+             names the key. Give the secret that id. The vectors are this project's own.",
         ]);
 
     /// Mandrill (Mailchimp Transactional).
