@@ -327,6 +327,25 @@ fn a_receipt_that_changed_behind_the_queue_decides() {
     });
 }
 
+/// A receipt that is deleted by hand, or by a program of version 1, leaves its body behind. It must
+/// not become that of the next event under the same key.
+#[test]
+fn a_body_without_a_receipt_gives_way() {
+    let bench = Bench::new();
+    let store = bench.store();
+    run(async {
+        accept(&store, "e1").await;
+        let mut other = bench.beside().await;
+        batch(
+            &mut other,
+            "DELETE FROM webhook_receipt; UPDATE webhook_inbox SET body = 'old'",
+        )
+        .await;
+        accept(&store, "e1").await;
+        work_off(&store, 1).await;
+    });
+}
+
 /// Receipts stay on their pages although the queue is searched by time.
 #[test]
 fn updates_of_receipts_are_hot_with_an_inbox() {

@@ -277,6 +277,21 @@ fn a_receipt_that_changed_behind_the_queue_decides() {
     assert_eq!(leased.events.len(), 2);
 }
 
+/// A receipt that is deleted by hand, or by a program of version 1, leaves its body behind. It must
+/// not become that of the next event under the same key.
+#[test]
+fn a_body_without_a_receipt_gives_way() {
+    let bench = Bench::new();
+    let store = bench.open();
+    accept(&store, "e1");
+    let other = bench.beside();
+    other
+        .execute_batch("DELETE FROM webhook_receipt; UPDATE webhook_inbox SET body = x'00'")
+        .unwrap();
+    accept(&store, "e1");
+    work_off(&store, 1);
+}
+
 /// A row of somebody else's making does not stop those behind it.
 #[test]
 fn a_row_that_cannot_be_read_is_put_off() {

@@ -7,6 +7,8 @@ macro_rules! parked {
     };
 }
 
+/// A delivery that is there without being in the queue belonged to a receipt that was deleted by
+/// other means than ours, and gives way.
 macro_rules! park {
     ($accepted:literal) => {
         concat!(
@@ -14,7 +16,12 @@ macro_rules! park {
                 scheme, event_type, key_id, delivery_id, headers, body) SELECT c.key, t.now, \
                 $7::bigint, $8::bigint, $9::bigint, $10, $11, $12, $13, $14, $15 FROM ",
             $accepted,
-            " c, t ON CONFLICT (key) DO NOTHING), \
+            " c, t ON CONFLICT (key) DO UPDATE SET accepted_at = excluded.accepted_at, \
+                received_at = excluded.received_at, sent_at = excluded.sent_at, \
+                coverage = excluded.coverage, scheme = excluded.scheme, \
+                event_type = excluded.event_type, key_id = excluded.key_id, \
+                delivery_id = excluded.delivery_id, headers = excluded.headers, \
+                body = excluded.body), \
              queued AS (INSERT INTO webhook_inbox_due (key, due_at) SELECT c.key, t.now FROM ",
             $accepted,
             " c, t ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at)"

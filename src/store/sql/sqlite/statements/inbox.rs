@@ -25,10 +25,16 @@ pub(in super::super) const RECEIVE: &str = concat!(
     columns!()
 );
 
-/// 1 key, then the columns in the order of the table.
+/// 1 key, then the columns in the order of the table. A delivery that is there without being in the
+/// queue belonged to a receipt that was deleted by other means than ours, and gives way.
 pub(in super::super) const PARK: &str = "INSERT INTO webhook_inbox (key, accepted_at, received_at, \
         sent_at, coverage, scheme, event_type, key_id, delivery_id, headers, body) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (key) DO NOTHING";
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+     ON CONFLICT (key) DO UPDATE SET accepted_at = excluded.accepted_at, \
+        received_at = excluded.received_at, sent_at = excluded.sent_at, \
+        coverage = excluded.coverage, scheme = excluded.scheme, event_type = excluded.event_type, \
+        key_id = excluded.key_id, delivery_id = excluded.delivery_id, headers = excluded.headers, \
+        body = excluded.body";
 
 /// 1 key, 2 when to look at it.
 pub(in super::super) const ENQUEUE: &str = "INSERT INTO webhook_inbox_due (key, due_at) \
