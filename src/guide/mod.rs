@@ -4,7 +4,7 @@
 //! * [`schemes`]: what each provider signs, and its traps.
 //! * [`handshakes`]: how each provider checks an endpoint, and what it wants to hear.
 //! * [`stores`]: how to choose, run and write a store.
-//! * [`inbox`]: accept now, process later (feature `inbox`).
+//! * `inbox`: accept now, process later (feature `inbox`).
 //! * [`misuse`]: mistakes that do not compile, and those that do.
 
 #[doc = include_str!("design.md")]
