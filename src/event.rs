@@ -151,7 +151,7 @@ impl fmt::Debug for EventKey {
     }
 }
 
-fn bearable(text: &str, most: usize) -> bool {
+pub(crate) fn bearable(text: &str, most: usize) -> bool {
     text.len() <= most && !text.chars().any(char::is_control)
 }
 

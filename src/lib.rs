@@ -15,6 +15,7 @@ pub mod headers;
 pub mod inbox;
 #[cfg(feature = "json")]
 mod json;
+pub mod order;
 pub mod scheme;
 mod secrets;
 pub mod store;
@@ -25,6 +26,7 @@ mod verify;
 pub use event::{EventKey, Fingerprint, KeyError, MAX_ID_BYTES, MAX_TENANT_BYTES};
 pub use gate::{Answers, Decision, Event, Gate, Outcome};
 pub use headers::Headers;
+pub use order::{Advance, ObjectKey, OrderGuard, Version};
 pub use scheme::{Coverage, Scheme};
 pub use secrets::{
     MAX_KEYS, MIN_DECODED_KEY, MIN_TEXT_SECRET, Secret, SecretFault, Secrets, SecretsError,
@@ -34,8 +36,8 @@ pub use store::sql::PostgresStore;
 #[cfg(feature = "rusqlite")]
 pub use store::sql::SqliteStore;
 pub use store::{
-    Claim, Claiming, Fence, IdempotencyStore, Lease, MemoryStore, Receipt, State, StoreError,
-    Verdict,
+    Claim, Claiming, Effect, EffectLedger, EffectResult, EffectSlot, Fence, IdempotencyStore,
+    Lease, MemoryStore, Receipt, State, StoreError, Verdict,
 };
 pub use verify::{
     Invalid, KeyNeeded, Malformed, Rejection, RejectionKind, StaleDelivery, Verified, VerifiedBuf,

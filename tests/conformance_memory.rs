@@ -10,10 +10,10 @@ mod own_store;
 use std::sync::Arc;
 
 use hookproof::{
-    IdempotencyStore, MemoryStore,
+    EffectLedger, IdempotencyStore, MemoryStore, OrderGuard,
     testing::{
         ManualClock,
-        conformance::{Backend, DroppedLease, Witness},
+        conformance::{Backend, DroppedLease, Witness, order::GuardBackend},
     },
 };
 use own_store::OwnStore;
@@ -70,5 +70,32 @@ impl Backend for Own {
 
 hookproof::store_conformance! { memory: Memory, boxed: Boxed, own: Own }
 
+/// What is kept beside receipts, behind pointers too.
+struct Ledger;
+
+impl Backend for Ledger {
+    type Store = Arc<Box<dyn EffectLedger>>;
+
+    fn open(&self, clock: ManualClock, witness: Witness) -> Self::Store {
+        Arc::new(Box::new(memory_store(clock, witness)))
+    }
+
+    fn race_rounds(&self) -> usize {
+        10
+    }
+}
+
+struct Guard;
+
+impl GuardBackend for Guard {
+    type Guard = Arc<Box<dyn OrderGuard>>;
+
+    fn open_guard(&self, clock: ManualClock) -> Self::Guard {
+        Arc::new(Box::new(memory_store(clock, Witness::default())))
+    }
+}
+
+hookproof::order_conformance! { order: Memory, order_boxed: Guard }
+hookproof::ledger_conformance! { ledger: Memory, ledger_boxed: Ledger }
 #[cfg(feature = "inbox")]
 hookproof::inbox_conformance! { memory_inbox: Memory }

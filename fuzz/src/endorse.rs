@@ -30,7 +30,7 @@ pub fn endorse(request: &Request, fields: &mut Fields) -> Option<()> {
         fields.len() - 1
     });
     let family = oracle::one_family(scheme, fields);
-    let content = oracle::content(scheme, &family, &request.body, false)?.concat();
+    let content = oracle::content(scheme, request.key(), &family, &request.body, false)?.concat();
     let signature = request.change(oracle::signature(scheme, request.key(), &content));
     let item = [slot.fixed_prefix().as_bytes(), &signature].concat();
     let value = &mut fields[place].1;
@@ -41,7 +41,7 @@ pub fn endorse(request: &Request, fields: &mut Fields) -> Option<()> {
             let items = if in_front { [item, old] } else { [old, item] };
             items.join(&separator)
         }
-        _ => item,
+        _ => [slot.list_prefix().as_bytes(), &item].concat(),
     };
     Some(())
 }

@@ -41,7 +41,11 @@ pub fn json_body(scheme: &Scheme, at: OffsetDateTime, data: Value) -> Vec<u8> {
             place = &mut place[name];
         }
         *place = match unit {
-            Unit::Seconds => at.unix_timestamp().into(),
+            Unit::Seconds | Unit::SecondsOrMillis => at.unix_timestamp().into(),
+            Unit::DateTimeUtc => {
+                let text = at.format(&Rfc3339).expect("a usual time");
+                text.trim_end_matches('Z').into()
+            }
             Unit::Millis => Value::from((at.unix_timestamp_nanos() / 1_000_000) as i64),
             _ => at.format(&Rfc3339).expect("a usual time").into(),
         };

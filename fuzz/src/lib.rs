@@ -6,6 +6,11 @@
 //! | [`verify()`] | requests to every scheme of the catalogue | a panic, or an answer that the [`oracle`] disagrees with |
 //! | [`sign_then_verify()`] | what a sender signs, and what others make of it | a signed request that is refused, a changed one that is not |
 //! | [`stored()`] | rows, claims, verdicts and times | a panic, or a rule of the store contract that does not hold |
+//! | [`anywhere()`] | requests to every row, signed or not, with any bytes replaced | a panic, or a request that passes and does not [mean](meaning) what was signed |
+//! | [`form()`] | form bodies, multipart or not, and queries | another reading than a naive one |
+//! | [`json()`] | JSON of which values are signed, or that is written anew | another reading than a naive one |
+//! | [`token()`] | tokens with any header and claims, under the right MAC | an answer that a second reading of the rules disagrees with |
+//! | [`http_signature()`] | HTTP message signatures with any input, under the right MAC | one that passes without what its rule asks for |
 //! | [`handshake()`] | requests to every row of the handshakes | a panic, an answer that could do harm, or one that nobody may have |
 //!
 //! # With a fuzzer
@@ -72,21 +77,33 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod anywhere;
 mod endorse;
+pub mod form;
 pub mod handshake;
+pub mod http_signature;
 pub mod input;
+pub mod json;
+pub mod meaning;
 pub mod oracle;
 pub mod own;
 pub mod senders;
 pub mod sign_then_verify;
+pub mod signed;
 pub mod slot;
 pub mod stored;
 mod tamper;
+pub mod token;
 pub mod vectors;
 pub mod verify;
 
+pub use anywhere::anywhere;
+pub use form::form;
 pub use handshake::handshake;
+pub use http_signature::http_signature;
+pub use json::json;
 pub use sign_then_verify::sign_then_verify;
 pub use slot::slot;
 pub use stored::stored;
+pub use token::token;
 pub use verify::verify;

@@ -9,11 +9,14 @@ use base64::{
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use hookproof::scheme::{
-    Encoding, MAX_HEADER_BYTES, MAX_SIGNATURES, Mac, Part, Scheme, Shape, Slot, Stamp, Unit,
+    Encoding, Hash, KeySource, MAX_HEADER_BYTES, MAX_SIGNATURES, Mac, Part, Scheme, SecretFormat,
+    Shape, Slot, Stamp, Unit,
 };
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
+use sha2::Digest as _;
 
 use crate::senders::Key;
 
@@ -35,6 +38,50 @@ pub enum Answer {
     Stale,
     /// Anything else.
     Refused,
+}
+
+/// Whether this file has an opinion on a scheme: those with a shared secret, whose signature and all
+/// that it covers are headers, method, URL and body as they came. The target `anywhere` has the rest.
+pub fn knows(scheme: &Scheme) -> bool {
+    let header = |slot: &Slot| {
+        slot.is_header() && slot.inner_pointer().is_none() && shape_of(slot).is_some()
+    };
+    let part = |part: &Part| match part {
+        Part::Header(slot) => header(slot),
+        Part::Text(_) | Part::Timestamp | Part::Body | Part::Method | Part::Url => true,
+        Part::Secret => matches!(scheme.mac(), Mac::Hash(_)),
+        _ => false,
+    };
+    let stamp = match scheme.timestamp_source() {
+        Some((Stamp::Slot(slot), _)) => header(&slot),
+        Some((Stamp::Json(_), _)) | None => true,
+        Some(_) => false,
+    };
+    let envelope = scheme.token_rules().is_some() || scheme.http_signature_rule().is_some();
+    !envelope
+        && stamp
+        && !scheme.mac().is_public_key()
+        && scheme.encoding() != Encoding::PercentBase64
+        && scheme.signature_slot().is_some_and(|slot| header(&slot))
+        && scheme.more_signature_slots().iter().all(header)
+        && scheme.key_id_slot().is_none_or(|slot| header(&slot))
+        && scheme.parts().iter().all(part)
+        && scheme.alternative_contents().is_empty()
+        && scheme.key_content().is_empty()
+        && scheme.settings().is_empty()
+        && scheme.each_element().is_none()
+        && scheme.json_field().is_none()
+        && !matches!(scheme.key_source(), KeySource::Url(..))
+        && !matches!(
+            scheme.secret_format(),
+            SecretFormat::PublicKey | SecretFormat::TextWithout(_)
+        )
+}
+
+/// The shapes that this file knows.
+fn shape_of(slot: &Slot) -> Option<Shape> {
+    let shapes = [Shape::Visible, Shape::Token, Shape::Dotted, Shape::Digits];
+    shapes.into_iter().find(|shape| slot.shape(*shape) == *slot)
 }
 
 /// What a receiver that knows `keys` should answer.
@@ -71,7 +118,6 @@ fn authentic(
     if signatures.len() > MAX_SIGNATURES {
         return None;
     }
-    let content = content(scheme, &fields, body, true)?.concat();
     let named = match scheme.key_id_header() {
         Some(name) if count(&fields, name) > 0 => Some(one(&fields, name)?),
         _ => None,
@@ -82,10 +128,11 @@ fn authentic(
             .is_none_or(|(named, id)| named == id.as_bytes());
         named && key.in_force(now)
     };
-    let mut rights = keys
-        .iter()
-        .filter(counts)
-        .map(|key| signature(scheme, key, &content));
+    let right = |key: &Key| {
+        let content = content(scheme, key, &fields, body, true)?.concat();
+        Some(signature(scheme, key, &content))
+    };
+    let mut rights = keys.iter().filter(counts).filter_map(right);
     rights
         .any(|right| {
             signatures
@@ -97,7 +144,8 @@ fn authentic(
         None => None,
         Some((Stamp::Slot(slot), unit)) => {
             let text = only(cut(slot, one(&fields, slot.name())?))?;
-            Some(nanos(std::str::from_utf8(text).ok()?, unit)?)
+            let at = nanos(std::str::from_utf8(text).ok()?, unit)?;
+            (at >= i128::from(scheme.earliest_second()) * 1_000_000_000).then_some(Some(at))?
         }
         Some((Stamp::Json(pointer), unit)) => Some(body_time(body, pointer, unit)?),
         Some(_) => return None,
@@ -110,7 +158,7 @@ fn fresh(scheme: &Scheme, stamp: Option<i128>, now: OffsetDateTime) -> bool {
     };
     let step = match unit {
         Unit::Seconds => 1_000_000_000,
-        Unit::Millis => 1_000_000,
+        Unit::Millis | Unit::SecondsOrMillis => 1_000_000,
         _ => 1,
     };
     let now = now.unix_timestamp_nanos().div_euclid(step) * step;
@@ -163,23 +211,59 @@ fn one<'f>(fields: &'f Fields, name: &str) -> Option<&'f [u8]> {
 
 /// The values of a slot.
 pub fn cut(slot: Slot, value: &[u8]) -> Vec<&[u8]> {
-    let items: Vec<&[u8]> = match slot.separator() {
+    let Some(value) = value.strip_prefix(slot.list_prefix().as_bytes()) else {
+        return Vec::new();
+    };
+    let mut items: Vec<&[u8]> = match slot.separator() {
         Some(separator) => value
             .split(|&b| b == separator)
             .map(<[u8]>::trim_ascii)
             .collect(),
         None => vec![value],
     };
-    let prefix = slot.fixed_prefix().as_bytes();
-    items
-        .into_iter()
-        .filter_map(|item| item.strip_prefix(prefix))
-        .collect()
+    if slot.first() == slot {
+        items.truncate(1);
+    }
+    let prefix = slot.fixed_prefix();
+    let optional = slot.optional_word(prefix) == slot;
+    let word = optional || slot.word(prefix) == slot;
+    let behind_prefix = |item: &'_ [u8]| {
+        let tail = item.len().min(prefix.len());
+        let (head, _) = item.split_at(tail);
+        let here = match word {
+            true => head.eq_ignore_ascii_case(prefix.as_bytes()),
+            false => head == prefix.as_bytes(),
+        };
+        match (here, word) {
+            (true, true) => {
+                Some(tail + (item.len() - tail - item[tail..].trim_ascii_start().len()))
+            }
+            (true, false) => Some(tail),
+            (false, _) => optional.then_some(0),
+        }
+    };
+    let mut values = Vec::new();
+    for item in items {
+        let Some(start) = behind_prefix(item) else {
+            continue;
+        };
+        let text = &item[start..];
+        match slot.mark() {
+            None => values.push(text),
+            Some(mark) => values.extend(
+                text.iter()
+                    .position(|&b| b == mark)
+                    .map(|at| &text[at + 1..]),
+            ),
+        }
+    }
+    values
 }
 
 /// The parts of the signed content. Not `strict`: the first of several values, of any form.
 pub fn content<'f>(
     scheme: &Scheme,
+    key: &'f Key,
     fields: &'f Fields,
     body: &'f [u8],
     strict: bool,
@@ -199,20 +283,18 @@ pub fn content<'f>(
             Part::Body => body,
             Part::Method => METHOD.as_bytes(),
             Part::Url => URL.as_bytes(),
+            Part::Secret => &key.bytes,
             Part::Timestamp => match scheme.timestamp_source()? {
                 (Stamp::Slot(slot), _) => value(slot)?,
                 _ => return None,
             },
             Part::Header(slot) => {
                 let text = value(*slot)?;
-                let token = slot.shape(Shape::Token) == *slot;
-                let fits = |b: &u8| b.is_ascii_alphanumeric() || b"+/=_-".contains(b);
-                let fits = |b: &u8| {
-                    if token {
-                        fits(b)
-                    } else {
-                        (0x21..=0x7e).contains(b)
-                    }
+                let fits = |b: &u8| match shape_of(slot) {
+                    Some(Shape::Digits) => b.is_ascii_digit(),
+                    Some(Shape::Visible) => (0x21..=0x7e).contains(b),
+                    Some(Shape::Dotted) if *b == b'.' => true,
+                    _ => b.is_ascii_alphanumeric() || b"+/=_-".contains(b),
                 };
                 let ends = match parts.get(index + 1) {
                     Some(Part::Text(next)) => !text.contains(&next.as_bytes()[0]),
@@ -241,17 +323,26 @@ pub fn signature(scheme: &Scheme, key: &Key, content: &[u8]) -> Vec<u8> {
     }
     let tag = match scheme.mac() {
         Mac::HmacSha256 => hmac!(sha2::Sha256),
+        Mac::HmacSha384 => hmac!(sha2::Sha384),
         Mac::HmacSha512 => hmac!(sha2::Sha512),
         Mac::HmacSha1 => hmac!(sha1::Sha1),
-        Mac::Token => return key.bytes.clone(),
+        Mac::Token => key.bytes.clone(),
+        Mac::Hash(hash) => match hash {
+            Hash::Sha256 => sha2::Sha256::digest(content).to_vec(),
+            Hash::Sha384 => sha2::Sha384::digest(content).to_vec(),
+            Hash::Sha512 => sha2::Sha512::digest(content).to_vec(),
+            Hash::Sha1 => sha1::Sha1::digest(content).to_vec(),
+            Hash::Md5 => md5::Md5::digest(content).to_vec(),
+            Hash::Keccak256 => sha3::Keccak256::digest(content).to_vec(),
+            other => panic!("teach the oracle {other:?}"),
+        },
         other => panic!("teach the oracle {other:?}"),
     };
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02x}")).collect() };
     match scheme.encoding() {
-        Encoding::Hex => tag
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-            .into(),
+        Encoding::Plain => tag,
+        Encoding::Hex | Encoding::LowerHex => hex(&tag).into(),
+        Encoding::HexInBase64 => STANDARD.encode(hex(&tag)).into(),
         Encoding::Base64 => STANDARD.encode(tag).into(),
         Encoding::Base64Url => URL_SAFE.encode(tag).into(),
         other => panic!("teach the oracle {other:?}"),
@@ -273,9 +364,15 @@ pub fn same(encoding: Encoding, sent: &[u8], right: &[u8]) -> bool {
 
 /// A timestamp's text in nanoseconds: no other spelling of the number than the shortest.
 fn nanos(text: &str, unit: Unit) -> Option<i128> {
+    let seconds = || text.len() < 12;
     let (scale, last) = match unit {
         Unit::Seconds => (1_000_000_000, 253_402_300_799),
-        Unit::Millis => (1_000_000, 253_402_300_799_000),
+        Unit::SecondsOrMillis if seconds() => (1_000_000_000, 99_999_999_999),
+        Unit::Millis | Unit::SecondsOrMillis => (1_000_000, 253_402_300_799_000),
+        Unit::DateTimeUtc => {
+            let zoned = text.contains(['Z', 'z', '+']) || text.len() > 32;
+            return (!zoned).then(|| nanos(&format!("{text}Z"), Unit::Rfc3339))?;
+        }
         _ => {
             let at = OffsetDateTime::parse(text, &Rfc3339).ok()?;
             let strict = text.bytes().all(|b| (0x21..=0x7e).contains(&b));
@@ -287,7 +384,7 @@ fn nanos(text: &str, unit: Unit) -> Option<i128> {
 }
 
 /// The members of a JSON object, with all that occur twice.
-struct Members<'b>(Vec<(String, &'b RawValue)>);
+pub struct Members<'b>(pub Vec<(String, &'b RawValue)>);
 
 impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -321,7 +418,8 @@ fn body_time(body: &[u8], pointer: &str, unit: Unit) -> Option<i128> {
     }
     match serde_json::from_str::<String>(text) {
         Ok(text) => nanos(&text, unit),
-        Err(_) if text == "-0" && unit != Unit::Rfc3339 => Some(0),
+        Err(_) if matches!(unit, Unit::Rfc3339 | Unit::DateTimeUtc) => None,
+        Err(_) if text == "-0" => Some(0),
         Err(_) => nanos(text, unit),
     }
 }

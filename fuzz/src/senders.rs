@@ -1,5 +1,5 @@
-//! One fixed sender per row of the catalogue and per scheme of [`own`]: its scheme, keys and header
-//! names.
+//! One fixed sender per row of the catalogue that the [`oracle`] knows and per scheme of [`own`]:
+//! its scheme, keys and header names.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -11,13 +11,14 @@ use hookproof::{
 use time::OffsetDateTime;
 
 use crate::{
-    own,
+    oracle, own,
     vectors::{self, Vector},
 };
 
 /// All senders.
 pub static SENDERS: LazyLock<Vec<Sender>> = LazyLock::new(|| {
     let schemes = ALL.iter().chain(own::ALL).copied();
+    let schemes = schemes.filter(|scheme| oracle::knows(scheme));
     let senders: Vec<Sender> = schemes.map(Sender::new).collect();
     let tags: HashSet<u32> = senders.iter().map(|sender| sender.tag).collect();
     assert_eq!(tags.len(), senders.len(), "two schemes have one tag");
@@ -153,7 +154,7 @@ impl Sender {
 }
 
 /// The secrets of the scheme's vectors, so that those are accepted here too, and made-up ones.
-fn keys(scheme: &Scheme) -> Vec<Key> {
+fn keys(scheme: &'static Scheme) -> Vec<Key> {
     let vectors = vectors::of(scheme);
     let valid = vectors.iter().filter(|vector| vector.expect == "valid");
     let format = scheme.secret_format();
@@ -169,7 +170,9 @@ fn keys(scheme: &Scheme) -> Vec<Key> {
         .filter_map(|text| Key::new(format, text))
     {
         let known = keys.iter().any(|known| known.bytes == key.bytes);
-        if !known && keys.len() < 2 {
+        // A vector's secret may be one that must be refused, or another row's.
+        let sound = Secrets::new(scheme, [key.text.as_str()]).is_ok();
+        if sound && !known && keys.len() < 2 {
             keys.push(key);
         }
     }

@@ -36,6 +36,7 @@ fn read(data: &[u8]) -> Result<Case<'_>> {
     // Up to the year 9999, less a day for the window.
     let seconds = u64::arbitrary(&mut input)? % (253_402_300_799 - 86_400);
     let nanos = u32::arbitrary(&mut input)? % 1_000_000_000;
+    let seconds = seconds.max(sender.scheme.earliest_second());
     let at = OffsetDateTime::from_unix_timestamp(seconds as i64).expect("a date")
         + time::Duration::nanoseconds(nanos.into());
     let window = sender.scheme.default_tolerance().as_secs() as i64;

@@ -3,18 +3,15 @@
 use std::sync::LazyLock;
 
 use arbitrary::{Arbitrary as _, Result, Unstructured};
-use hookproof::scheme::{Part, Scheme, Slot, Stamp};
+use hookproof::scheme::{ALL, Part, Scheme, Shape, Slot, Stamp};
 
-use crate::{
-    oracle,
-    senders::{SENDERS, tag},
-};
+use crate::{oracle, own, senders::tag};
 
-/// Every slot of every sender, once.
+/// Every header slot of every scheme, once.
 pub static SLOTS: LazyLock<Vec<Slot>> = LazyLock::new(|| {
     let mut slots: Vec<Slot> = Vec::new();
-    for slot in SENDERS.iter().flat_map(|sender| of(sender.scheme)) {
-        if !slots.contains(&slot) {
+    for slot in ALL.iter().chain(own::ALL).flat_map(|scheme| of(scheme)) {
+        if slot.is_header() && !slots.contains(&slot) {
             slots.push(slot);
         }
     }
@@ -86,6 +83,9 @@ pub fn slot(data: &[u8]) {
     assert!(items.len() <= value.len() + 1, "more items than bytes");
     let single = (items.len() == 1).then(|| items[0]);
     assert_eq!(slot.single(value), single);
+    if !is_plain(slot) {
+        return;
+    }
     // Each item lies in the value, behind the prefix, and after the item before it.
     let mut end = value.as_ptr() as usize;
     for item in items {
@@ -104,4 +104,13 @@ pub fn slot(data: &[u8]) {
                 .is_none_or(|separator| !item.contains(&separator))
         );
     }
+}
+
+/// Whether values stand right behind a prefix that has one spelling.
+fn is_plain(slot: Slot) -> bool {
+    let mut plain = Slot::header(slot.name()).prefix(slot.fixed_prefix());
+    if let Some(separator) = slot.separator() {
+        plain = plain.list(separator);
+    }
+    plain.shape(Shape::Any) == slot.shape(Shape::Any)
 }

@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 
 use crate::{
     input::{ALL_KEYS, Request},
+    meaning::Message,
     oracle,
     senders::{Key, Sender},
 };
@@ -27,6 +28,8 @@ pub struct Vector {
     pub now: i64,
     /// `valid`, `stale`, `malformed` or `invalid`.
     pub expect: String,
+    method: String,
+    url: String,
     headers: BTreeMap<String, String>,
     body_b64: String,
     secret: String,
@@ -38,16 +41,35 @@ pub fn of(scheme: &Scheme) -> Vec<Vector> {
     if Scheme::by_name(scheme.name()).is_none() {
         return Vec::new();
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
-    let path = folder.join(format!("{}.json", scheme.provider()));
-    let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let file = serde_json::from_slice::<File>(&text);
-    let File { mut vectors } = file.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut vectors = of_provider(scheme);
     vectors.retain(|vector| vector.is_for(scheme));
     vectors
 }
 
+/// All vectors of a catalogue row's provider.
+pub fn of_provider(scheme: &Scheme) -> Vec<Vector> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
+    let path = folder.join(format!("{}.json", scheme.provider()));
+    let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let file = serde_json::from_slice::<File>(&text);
+    let File { vectors } = file.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    vectors
+}
+
 impl Vector {
+    /// The request as it was sent.
+    pub fn message(&self) -> Message {
+        let fields = self.headers.iter();
+        Message {
+            method: self.method.clone(),
+            url: self.url.clone(),
+            headers: fields
+                .map(|(name, value)| (name.clone(), value.clone().into_bytes()))
+                .collect(),
+            body: STANDARD.decode(&self.body_b64).expect("base64"),
+        }
+    }
+
     /// A provider's vectors belong to the scheme whose signature header they carry; those without
     /// one belong to each.
     fn is_for(&self, scheme: &Scheme) -> bool {

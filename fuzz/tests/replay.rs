@@ -7,8 +7,14 @@ use std::{
 };
 
 use fastrand::Rng;
+use hookproof::scheme::ALL;
 use hookproof_fuzz::{
-    handshake::Came, input::Request, oracle::Answer, senders::SENDERS, sign_then_verify::seed,
+    anywhere::{self, seed_of_ready},
+    handshake::Came,
+    input::Request,
+    oracle::{Answer, knows},
+    senders::SENDERS,
+    sign_then_verify::seed,
     verify::judge,
 };
 
@@ -107,6 +113,110 @@ fn stored() {
 #[test]
 fn handshake() {
     replay("handshake", hookproof_fuzz::handshake);
+}
+
+#[test]
+fn anywhere() {
+    replay("anywhere", hookproof_fuzz::anywhere);
+}
+
+#[test]
+fn form() {
+    replay("form", hookproof_fuzz::form);
+}
+
+#[test]
+fn json() {
+    replay("json", hookproof_fuzz::json);
+}
+
+#[test]
+fn token() {
+    replay("token", hookproof_fuzz::token);
+}
+
+#[test]
+fn http_signature() {
+    replay("http_signature", hookproof_fuzz::http_signature);
+}
+
+/// Seeds that say so pass, so that a fuzzer starts behind the signature.
+#[test]
+fn single_parsers_come_to_what_their_seeds_say() {
+    let check = |target: &str, judge: fn(&[u8]) -> Answer| {
+        let mut accepted = 0;
+        for (name, input) in seeds(target) {
+            let answer = judge(&input);
+            let said = format!("{answer:?}.").to_lowercase();
+            assert!(
+                name.starts_with(&said) || name.starts_with("found."),
+                "{target} {name}"
+            );
+            accepted += usize::from(answer == Answer::Accepted);
+        }
+        assert!(accepted > 0, "{target}");
+    };
+    check("token", hookproof_fuzz::token::judge);
+    check("http_signature", hookproof_fuzz::http_signature::judge);
+    let pass = |target: &str, run: fn(&[u8]) -> bool| {
+        let passed = seeds(target).iter().filter(|(_, input)| run(input)).count();
+        assert!(passed > 10, "{target}: {passed}");
+    };
+    pass("form", hookproof_fuzz::form::run);
+    pass("json", hookproof_fuzz::json::run);
+}
+
+/// What providers sent to the rows that only `anywhere` looks at can be signed anew, of many.
+#[test]
+fn sent_requests_are_refused_and_signed_ones_pass() {
+    let (mut signed, mut passed) = (0, 0);
+    for (name, input) in seeds("anywhere") {
+        let came = anywhere::judge(&input);
+        if name.starts_with("sent.") {
+            assert_eq!(came, anywhere::Came::Refused, "{name}");
+        }
+        if name.starts_with("signed.") {
+            signed += 1;
+            passed += usize::from(came == anywhere::Came::Passed);
+        }
+    }
+    println!("{passed} of {signed} signed requests pass");
+    assert!(passed > 40, "{passed} of {signed}");
+}
+
+/// A row that is added must not go unjudged because the oracle was never taught what it uses.
+#[test]
+fn the_oracle_knows_most_rows() {
+    let judged = ALL.iter().filter(|scheme| knows(scheme)).count();
+    let all = ALL.len();
+    println!("the oracle judges {judged} of {all} rows");
+    assert!(judged >= 199, "{judged} of {all}");
+}
+
+/// Each row takes its own ready requests, so that changed ones are changed from there.
+#[test]
+fn every_row_takes_what_its_sender_signs() {
+    for scheme in ALL {
+        let input = seed_of_ready(scheme.name(), 0, &[(3, 0, 0, b"X-Other: 1")]);
+        assert_eq!(
+            anywhere::judge(&input),
+            anywhere::Came::Passed,
+            "{}",
+            scheme.name()
+        );
+        // One byte more somewhere, for each of its places and each of the ready requests.
+        for which in 0..6 {
+            for place in [0, 1, 2, 4, 5, 6, 7, 8, 9, 133, 134] {
+                for start in [0, 3, 17, 40, 65535] {
+                    for (removed, inserted) in [(0, &b" "[..]), (1, b"a"), (1, b""), (0, b"&a=1")] {
+                        let change = (place, start, removed, inserted);
+                        let input = seed_of_ready(scheme.name(), which, &[change]);
+                        run(hookproof_fuzz::anywhere, scheme.name(), &input);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Every case of a handshake is answered, so that a fuzzer starts from there.

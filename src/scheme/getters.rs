@@ -48,6 +48,11 @@ impl Scheme {
         self.timestamp
     }
 
+    /// The first second since 1970 that a timestamp can be of; 0 if none was given.
+    pub const fn earliest_second(&self) -> u64 {
+        self.earliest
+    }
+
     /// The allowed age unless the application sets another.
     pub const fn default_tolerance(&self) -> Duration {
         self.tolerance

@@ -17,8 +17,10 @@
 //! against, and that a backend of your own can call.
 
 mod claim;
+mod effect;
 mod error;
 mod lease;
+mod ledger;
 mod memory;
 mod receipt;
 mod row;
@@ -31,8 +33,10 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 pub use claim::{
     Claim, Claiming, Conflict, DEFAULT_LEASE, DEFAULT_MAX_ATTEMPTS, DEFAULT_RETENTION,
 };
+pub use effect::{Effect, EffectResult, EffectSlot, Holder, MAX_EFFECT_NAME_BYTES, MAX_EFFECTS};
 pub use error::{SettleError, SettleFault, StoreError, StoreErrorKind};
 pub use lease::{Abandoned, Lease, OnAbandoned, Stderr};
+pub use ledger::{EffectError, EffectLedger, RecordError, RecordFault};
 pub use memory::{MemoryStore, MemoryStoreBuilder};
 pub use receipt::{Fence, Receipt, Ruling};
 pub use row::StoredRow;

@@ -164,7 +164,7 @@ impl Composer<'_, '_> {
             }
             Condition::Listed(slot, name) => {
                 let names = request.value(slot)?.unwrap_or_default();
-                let mut names = slot.items(&names).flat_map(|item| split_list(item, slot));
+                let mut names = listed_names(slot, &names);
                 names.any(|own| own.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
             }
             Condition::NoQuery => !has_query(request.url()?),
@@ -208,7 +208,7 @@ impl Composer<'_, '_> {
         let slot = &list.names;
         let names = self.request.value(slot)?.ok_or(Miss::Absent(slot.name()))?;
         let mut lines = Vec::new();
-        for name in slot.items(&names).flat_map(|item| split_list(item, slot)) {
+        for name in listed_names(slot, &names) {
             let unreadable = Malformed::Value(slot.name());
             let name = std::str::from_utf8(name).map_err(|_| unreadable)?;
             let value = self.request.reader.named(name.trim()).ok_or(unreadable)?;
@@ -234,10 +234,14 @@ impl Composer<'_, '_> {
     }
 }
 
-/// Names may be in the items of a list, or in one item between blanks.
-fn split_list<'v>(item: &'v [u8], slot: &crate::scheme::Slot) -> impl Iterator<Item = &'v [u8]> {
+/// The names in a list of headers: the items, or in one item what stands between blanks.
+pub(super) fn listed_names<'v>(
+    slot: &crate::scheme::Slot,
+    value: &'v [u8],
+) -> impl Iterator<Item = &'v [u8]> + use<'v> {
     let blanks = !slot.fixed_prefix().is_empty();
-    item.split(move |&byte| blanks && byte == b' ')
+    let items = slot.items(value);
+    items.flat_map(move |item| item.split(move |&byte| blanks && byte == b' '))
 }
 
 fn has_query(url: &str) -> bool {

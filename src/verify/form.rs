@@ -69,10 +69,15 @@ pub(super) fn kind(content_type: Option<&[u8]>) -> Kind<'_> {
     if !media.eq_ignore_ascii_case(b"multipart/form-data") {
         return Kind::Other;
     }
-    let boundary = items.find_map(|item| {
+    let mut boundaries = items.filter_map(|item| {
         let (name, value) = item.split_at_checked(9)?;
         name.eq_ignore_ascii_case(b"boundary=").then_some(value)
     });
+    // Of two, another parser may take the other, and read another form.
+    let boundary = match (boundaries.next(), boundaries.next()) {
+        (Some(_), Some(_)) => Some(&b""[..]),
+        (boundary, _) => boundary,
+    };
     let quoted =
         |value: &'_ [u8]| value.len() > 1 && value.starts_with(b"\"") && value.ends_with(b"\"");
     match boundary {
@@ -96,14 +101,21 @@ pub(super) fn field<'a>(
 ) -> Result<Option<Cow<'a, str>>, Malformed> {
     match kind {
         Kind::UrlEncoded => only(pairs(body)?, name),
-        Kind::Multipart(boundary) => only(multipart(boundary, body)?, name),
+        Kind::Multipart(boundary) => only(multipart(boundary, body, Files::Skipped)?, name),
         Kind::Other => Ok(None),
     }
 }
 
+/// What becomes of the files in a form.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Files {
+    Skipped,
+    Refused,
+}
+
 /// The text fields of a `multipart/form-data` body (RFC 7578), strictly: the parsers at hand are
 /// asynchronous and bring a runtime's types, for what a handful of senders use.
-fn multipart<'a>(boundary: &[u8], body: &'a [u8]) -> Result<Pairs<'a>, Malformed> {
+fn multipart<'a>(boundary: &[u8], body: &'a [u8], files: Files) -> Result<Pairs<'a>, Malformed> {
     // RFC 2046 §5.1.1: 1 to 70 characters.
     if boundary.is_empty() || boundary.len() > 70 {
         return Err(Malformed::Form);
@@ -120,9 +132,13 @@ fn multipart<'a>(boundary: &[u8], body: &'a [u8]) -> Result<Pairs<'a>, Malformed
         let (part, behind) = split(rest, &mark).ok_or(Malformed::Form)?;
         rest = behind;
         let (head, value) = split(part, b"\r\n\r\n").ok_or(Malformed::Form)?;
-        if let Some(name) = field_name(head) {
-            let value = std::str::from_utf8(value).map_err(|_| Malformed::Form)?;
-            found.push((name.into(), value.into()));
+        match disposition(head).ok_or(Malformed::Form)? {
+            Disposition::Field(name) => {
+                let value = std::str::from_utf8(value).map_err(|_| Malformed::Form)?;
+                found.push((name.into(), value.into()));
+            }
+            Disposition::File if files == Files::Skipped => {}
+            Disposition::File => return Err(Malformed::Form),
         }
         if found.len() > MAX_PAIRS {
             return Err(Malformed::Form);
@@ -130,19 +146,52 @@ fn multipart<'a>(boundary: &[u8], body: &'a [u8]) -> Result<Pairs<'a>, Malformed
     }
 }
 
-/// The name in a part's `Content-Disposition`; none for files and for names with escapes.
-fn field_name(head: &[u8]) -> Option<&str> {
-    let head = std::str::from_utf8(head).ok()?;
-    let mut lines = head.split("\r\n").filter_map(|line| line.split_once(':'));
-    let (_, value) = lines.find(|(name, _)| name.eq_ignore_ascii_case("content-disposition"))?;
-    let mut items = value.split(';').map(str::trim);
-    if !items.next()?.eq_ignore_ascii_case("form-data") || value.contains("filename") {
+/// What a part of a multipart body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Disposition<'a> {
+    Field(&'a str),
+    File,
+}
+
+/// Reads a part's one `Content-Disposition`. What is written in any other way than senders write it
+/// is refused and not skipped: another parser may find a field there that was not looked at here.
+fn disposition(head: &[u8]) -> Option<Disposition<'_>> {
+    let mut value = None;
+    for line in std::str::from_utf8(head).ok()?.split("\r\n") {
+        let (name, rest) = line.split_once(':')?;
+        if name.eq_ignore_ascii_case("content-disposition") && value.replace(rest).is_some() {
+            return None;
+        }
+    }
+    let (mut quoted, mut escaped) = (false, false);
+    let mut items = value?.split(|c: char| {
+        let cut = c == ';' && !quoted;
+        quoted ^= c == '"' && !escaped;
+        escaped = quoted && c == '\\' && !escaped;
+        cut
+    });
+    let kind = items.next()?.trim_matches(BLANKS);
+    if !kind.eq_ignore_ascii_case("form-data") {
         return None;
     }
-    let quoted = items.find_map(|item| item.strip_prefix("name=\""))?;
-    let name = quoted.strip_suffix('"')?;
-    (!name.contains(['"', '\\', '%'])).then_some(name)
+    let (mut name, mut file) = (None, false);
+    for item in items {
+        match item.trim_matches(BLANKS).split_once('=')? {
+            ("name", text) if name.replace(text).is_none() => {}
+            ("filename" | "filename*", _) => file = true,
+            _ => return None,
+        }
+    }
+    let name = name?.strip_prefix('"')?.strip_suffix('"')?;
+    match file {
+        true => Some(Disposition::File),
+        // Escapes are read in several ways.
+        false if name.contains(['"', '\\', '%']) => None,
+        false => Some(Disposition::Field(name)),
+    }
 }
+
+const BLANKS: [char; 2] = [' ', '\t'];
 
 /// What stands before and behind the first `mark`.
 fn split<'a>(text: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
@@ -158,7 +207,8 @@ pub(super) fn sorted_form(kind: Kind<'_>, body: &[u8]) -> Result<String, Malform
     }
     let mut pairs = match kind {
         Kind::UrlEncoded => pairs(body)?,
-        Kind::Multipart(boundary) => multipart(boundary, body)?,
+        // A file is not among what is signed, and would be part of what is said to be.
+        Kind::Multipart(boundary) => multipart(boundary, body, Files::Refused)?,
         Kind::Other => return Err(Malformed::Form),
     };
     pairs.sort_unstable();
@@ -187,4 +237,67 @@ pub(super) fn has_fields(kind: Kind<'_>, body: &[u8]) -> Result<bool, Malformed>
         Kind::Other => false,
         _ => !sorted_form(kind, body)?.is_empty(),
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+
+    fn body(heads: &[&str]) -> Vec<u8> {
+        let part = |head: &&str| format!("--x\r\n{head}\r\n\r\nv\r\n");
+        let parts: String = heads.iter().map(part).collect();
+        format!("{parts}--x--\r\n").into_bytes()
+    }
+
+    const FIELD: &str = r#"Content-Disposition: form-data; name="a""#;
+
+    /// A part that one parser skips and another reads would be a field that nobody signed.
+    #[test]
+    fn parts_that_parsers_read_differently_are_refused() {
+        let value = |head: &str| {
+            let body = body(&[head, FIELD]);
+            let value = field(Kind::Multipart(b"x"), &body, "a");
+            value.map(|value| value.map(Cow::into_owned))
+        };
+        for head in [
+            "Content-Disposition:\u{7}form-data; name=\"a\"",
+            "Content-Disposition : form-data; name=\"a\"",
+            "Content-Disposition: form-data; name=a",
+            "Content-Disposition: form-data; NAME=\"a\"",
+            "Content-Disposition: form-data; name=\"\\a\"",
+            "Content-Disposition: form-data; name=\"%61\"",
+            "Content-Disposition: form-data; name=\"a\"; x=\"filename\"",
+            "Content-Disposition: form-data; name=\"b\"; name=\"a\"",
+            "Content-Disposition: form-data; name=\"b\"\r\n ; name=\"a\"",
+            "Content-Disposition: form-data; name=\"b\"\r\nContent-Disposition: form-data; name=\"a\"",
+            "Content-Disposition: attachment; name=\"a\"",
+            "Content-Type: text/plain",
+        ] {
+            assert_eq!(value(head), Err(Malformed::Form), "{head}");
+        }
+        assert_eq!(value(FIELD), Err(Malformed::RepeatedValue("a")));
+        for head in [
+            r#"content-disposition: form-data; name="b""#,
+            "Content-Type: text/plain\r\nContent-Disposition: form-data;\tname=\"b;c\"",
+            r#"Content-Disposition: form-data; name="a"; filename="x;\"; name=y.txt""#,
+            r#"Content-Disposition: form-data; filename*=UTF-8''x.txt; name="a""#,
+        ] {
+            assert_eq!(value(head).unwrap().as_deref(), Some("v"), "{head}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_no_part_of_what_is_signed() {
+        let file = r#"Content-Disposition: form-data; name="f"; filename="x.txt""#;
+        let sorted = |heads: &[&str]| sorted_form(Kind::Multipart(b"x"), &body(heads));
+        assert_eq!(sorted(&[FIELD]).as_deref(), Ok("av"));
+        assert_eq!(sorted(&[FIELD, file]), Err(Malformed::Form));
+    }
+
+    #[test]
+    fn of_two_boundaries_neither_is_taken() {
+        let kind = kind(Some(b"multipart/form-data; boundary=x; boundary=y"));
+        assert_eq!(field(kind, &body(&[FIELD]), "a"), Err(Malformed::Form));
+    }
 }

@@ -9,7 +9,7 @@ use crate::{
     scheme::{HeaderList, Part, Scheme, Source, walk},
 };
 
-use super::{Reader, Verified, stamp};
+use super::{Reader, Verified, compose::listed_names, stamp};
 
 /// A [`Verified`] delivery that owns what it holds, for work that outlives the request. As
 /// `PathBuf` is to `Path`; made by [`Verified::to_buf`].
@@ -159,9 +159,14 @@ fn listed(reader: &Reader<'_>) -> Vec<(String, Vec<u8>)> {
             }
         });
     }
-    let value = |list: &&HeaderList| reader.optional(list.names.name()).ok().flatten();
-    let names = lists.iter().filter_map(value);
-    let names = names.flat_map(|value| value.split(|byte| b",; =".contains(byte)));
+    // Read as when they were verified, or the copy would be another event.
+    let names = lists.iter().flat_map(|list| {
+        let value = reader.optional(list.names.name()).ok().flatten();
+        value
+            .map(|value| listed_names(&list.names, value))
+            .into_iter()
+            .flatten()
+    });
     let keep = |name: &[u8]| {
         let name = std::str::from_utf8(name).ok()?.trim();
         Some((name.to_owned(), reader.named(name)?.to_vec()))
@@ -180,5 +185,28 @@ impl Headers for KeptHeaders {
 
     fn url(&self) -> Option<&str> {
         self.url.as_deref()
+    }
+}
+
+#[cfg(all(test, feature = "form", feature = "testing"))]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+    use crate::{Secrets, scheme::CONTENTFUL, testing::Signer};
+
+    /// Found by fuzzing: a listed header was lost if its name is none that HTTP allows.
+    #[test]
+    fn a_copy_is_the_same_event_whatever_the_listed_headers_are_called() {
+        const SECRET: &str = "a-secret-of-sufficient-length";
+        let now = OffsetDateTime::from_unix_timestamp(1_800_000_000).unwrap();
+        for name in ["x-usual", "x-a=b", "x;a", "x a"] {
+            let signer = Signer::new(&CONTENTFUL, SECRET).at(now).header(name, "1");
+            let request = signer.sign(b"{}").unwrap();
+            let secrets = Secrets::new(&CONTENTFUL, [SECRET]).unwrap();
+            let delivery = crate::verify(&request.body, &request, &secrets, now).unwrap();
+            let copy = delivery.to_buf();
+            let key = delivery.content_key("").unwrap();
+            assert_eq!(copy.as_verified().content_key(""), Ok(key), "{name}");
+        }
     }
 }

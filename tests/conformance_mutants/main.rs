@@ -10,11 +10,13 @@
 mod claiming;
 mod conflicts;
 mod naming;
+mod objects;
 #[path = "../own_store/mod.rs"]
 mod own_store;
 mod remembering;
 mod rules;
 mod settling;
+mod steps;
 mod store;
 mod writing;
 

@@ -58,6 +58,18 @@ hookproof::store_conformance! {
     serializable: Pool::at("serializable", 10, 100),
 }
 
+hookproof::order_conformance! {
+    order_read_committed: Pool::at("read committed", 50, 1_000),
+    order_repeatable_read: Pool::at("repeatable read", 10, 100),
+    order_serializable: Pool::at("serializable", 5, 100),
+}
+
+hookproof::ledger_conformance! {
+    ledger_read_committed: Pool::at("read committed", 50, 1_000),
+    ledger_repeatable_read: Pool::at("repeatable read", 10, 100),
+    ledger_serializable: Pool::at("serializable", 5, 100),
+}
+
 #[cfg(feature = "inbox")]
 hookproof::inbox_conformance! {
     read_committed_inbox: Pool::at("read committed", 30, 1_000),

@@ -6,10 +6,14 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
-use hookproof::{Claim, IdempotencyStore, PostgresStore, Verdict};
+use hookproof::{Claim, EffectLedger, IdempotencyStore, PostgresStore, Verdict};
 use sqlx::postgres::PgPoolOptions;
 
-use super::{Bench, LEASE, URL, ask, batch, busy, duplicate, number, run, settle, win, win_in};
+use super::{
+    Bench, LEASE, URL, ask, batch, busy, duplicate, number, run, settle,
+    steps::{done, due},
+    win, win_in,
+};
 
 const SCHEMA: &str = "HOOKPROOF_TEST_SCHEMA";
 
@@ -131,6 +135,45 @@ fn killed_between_claim_and_settle() {
         // S-12: a restart forgets nothing.
         let again = bench.builder().build();
         assert_eq!(duplicate(&again, "e1").await.result, b"done at last");
+    });
+}
+
+/// The event's card is charged, its mail is not sent: the next attempt skips the charge.
+#[test]
+fn killed_between_two_steps() {
+    if let Some((store, _)) = as_child() {
+        run(async {
+            let lease = win(&store, "e1").await;
+            let slot = due(&store, &lease, "charge").await;
+            store.record(slot, "ch_123").await.unwrap();
+            let slot = due(&store, &lease, "email").await;
+            println!("CHARGED {}", slot.effect_key());
+            wait_to_be_killed();
+        });
+    }
+    let bench = Bench::new();
+    let (mut child, mut output) = child("processes::killed_between_two_steps", &bench);
+    let email = said(&mut output, "CHARGED ").unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    run(async {
+        // By a clock of this test's, after the end of the lease.
+        let end = "SELECT max(lease_until) FROM webhook_receipt";
+        let end = number(&mut bench.beside().await, end).await;
+        let end = time::OffsetDateTime::from_unix_timestamp_nanos(i128::from(end) * 1_000);
+        bench.clock.set(end.unwrap());
+        let store = bench.store();
+        let lease = win(&store, "e1").await;
+        assert_eq!(lease.attempt(), 2);
+        assert_eq!(done(&store, &lease, "charge").await, "ch_123");
+        let slot = due(&store, &lease, "email").await;
+        // To the mailer it is the same mail.
+        assert_eq!(slot.effect_key(), email);
+        store.record(slot, "sent").await.unwrap();
+        settle(&store, lease, "charged and told").await;
+        let effects = store.effects(&super::key("e1")).await.unwrap();
+        let texts = effects.iter().map(|effect| &*effect.text);
+        assert_eq!(texts.collect::<Vec<_>>(), ["ch_123", "sent"]);
     });
 }
 

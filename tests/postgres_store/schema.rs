@@ -1,6 +1,8 @@
 //! The schema: created once, never downgraded, left alone where it is someone else's.
 
-use hookproof::{PostgresStore, store::StoreErrorKind};
+use hookproof::{
+    Advance, EffectLedger, ObjectKey, OrderGuard, PostgresStore, Version, store::StoreErrorKind,
+};
 use sqlx::{Connection, PgConnection};
 
 use super::{Bench, PATIENCE, batch, duplicate, number, races, run, settle, try_batch, win};
@@ -42,6 +44,93 @@ fn a_newer_schema_that_appears_meanwhile_is_refused() {
             batch(&mut other, newer).await;
         });
         assert_eq!(kind, StoreErrorKind::NewerSchema);
+    });
+}
+
+/// The schema of version 1, as it was, with an event that was claimed in it: in progress, fence 5,
+/// lease over.
+const VERSION_1: &str = "\
+CREATE TABLE webhook_receipt (
+  key         uuid     NOT NULL PRIMARY KEY,
+  attempts    bigint   NOT NULL,
+  fence       bigint   NOT NULL,
+  lease_until bigint,
+  received_at bigint   NOT NULL,
+  changed_at  bigint   NOT NULL,
+  expires_at  bigint   NOT NULL,
+  state       smallint NOT NULL CHECK (state BETWEEN 0 AND 4),
+  body_hash   bytea    NOT NULL CHECK (octet_length(body_hash) = 16),
+  tenant      text     COLLATE \"C\" NOT NULL,
+  provider    text     COLLATE \"C\" NOT NULL,
+  event_id    text     COLLATE \"C\" NOT NULL,
+  result      bytea    CHECK (octet_length(result) <= 4096)
+) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX webhook_receipt_expires ON webhook_receipt (expires_at);
+CREATE SEQUENCE webhook_receipt_fence MINVALUE 0 START 0;
+CREATE TABLE webhook_receipt_meta (
+  one     integer NOT NULL PRIMARY KEY CHECK (one = 1),
+  version bigint  NOT NULL
+);
+INSERT INTO webhook_receipt_meta (one, version) VALUES (1, 1);
+INSERT INTO webhook_receipt (key, attempts, fence, lease_until, received_at, changed_at, expires_at,
+  state, body_hash, tenant, provider, event_id)
+SELECT {key}::uuid, 1, 5, 1, 0, 0, 9000000000000000, 1, {hash}, 'tenant', 'shop', 'e1';
+";
+
+async fn version_1(bench: &Bench) {
+    let hex = |bytes: &[u8; 16]| bytes.map(|byte| format!("{byte:02x}")).concat();
+    let hash = hex(hookproof::Fingerprint::of(b"content").as_bytes());
+    let sql = VERSION_1
+        .replace("{key}", &format!("'{}'", hex(super::key("e1").digest())))
+        .replace("{hash}", &format!("decode('{hash}', 'hex')"));
+    batch(&mut bench.beside().await, &sql).await;
+}
+
+#[test]
+fn a_schema_of_version_1_is_brought_up_to_date() {
+    for by_hand in [false, true] {
+        let bench = Bench::bare(super::url(), &[], 8);
+        run(async {
+            version_1(&bench).await;
+            let mut other = bench.beside().await;
+            if by_hand {
+                batch(&mut other, PostgresStore::SCHEMA).await;
+            }
+            let stores: Vec<_> = (0..6).map(|_| bench.store()).collect();
+            for started in races::all(stores.iter().map(PostgresStore::migrate)).await {
+                started.unwrap();
+            }
+            let version = "SELECT version FROM webhook_receipt_meta";
+            assert_eq!(number(&mut other, version).await, 2);
+            // What was there is there, and steps and objects can be kept.
+            let lease = win(&stores[0], "e1").await;
+            assert_eq!((lease.attempt(), lease.fence().0), (2, 6));
+            let slot = super::steps::due(&stores[1], &lease, "charge").await;
+            stores[2].record(slot, "ch_123").await.unwrap();
+            settle(&stores[3], lease, "done").await;
+            let order = ObjectKey::new("", "order", "o1").unwrap();
+            let first = stores[4].advance(&order, Version::number(1)).await.unwrap();
+            assert_eq!(first, Advance::Applied { previous: None });
+        });
+    }
+}
+
+/// Version 2 refers to receipts, so the change needs them to itself for a moment.
+#[test]
+fn an_upgrade_waits_for_open_transactions_and_no_longer() {
+    let bench = Bench::bare(super::url(), &[], 2);
+    run(async {
+        version_1(&bench).await;
+        let mut other = bench.beside().await;
+        batch(&mut other, "BEGIN; UPDATE webhook_receipt SET attempts = 1").await;
+        let store = bench.store();
+        let (upgraded, ()) = tokio::join!(store.migrate(), async {
+            bench.waiting(1, "relation").await;
+            batch(&mut other, "COMMIT").await;
+        });
+        upgraded.unwrap();
+        let lease = win(&store, "e1").await;
+        settle(&store, lease, "").await;
     });
 }
 
@@ -158,6 +247,8 @@ fn tables_of_other_hands_are_refused() {
         "CREATE TABLE webhook_receipt (key text)",
         "CREATE TABLE webhook_receipt (key uuid PRIMARY KEY, expires_at bigint)",
         "CREATE TABLE webhook_receipt_meta (one int)",
+        "CREATE TABLE webhook_object (key uuid PRIMARY KEY, deleted_at bigint)",
+        "CREATE TABLE webhook_effect (key uuid, name text)",
     ] {
         let bench = Bench::bare(super::url(), &[], 2);
         run(async {

@@ -59,6 +59,16 @@ hookproof::store_conformance! {
     normal: Sqlite::with(Synchronous::Normal),
 }
 
+hookproof::order_conformance! {
+    order_full: Sqlite::with(Synchronous::Full),
+    order_normal: Sqlite::with(Synchronous::Normal),
+}
+
+hookproof::ledger_conformance! {
+    ledger_full: Sqlite::with(Synchronous::Full),
+    ledger_normal: Sqlite::with(Synchronous::Normal),
+}
+
 #[cfg(feature = "inbox")]
 hookproof::inbox_conformance! {
     full_inbox: Sqlite::with(Synchronous::Full),

@@ -15,9 +15,11 @@ mod deferred;
 mod faults;
 #[cfg(feature = "inbox")]
 mod inbox;
+mod objects;
 mod processes;
 mod quiet;
 mod schema;
+mod steps;
 mod threads;
 mod transactions;
 

@@ -9,13 +9,17 @@ use std::{
 };
 
 use hookproof::{
-    Claim, IdempotencyStore, SqliteStore,
+    Claim, EffectLedger, IdempotencyStore, SqliteStore,
     store::sql::{ImmediateTx, Synchronous, TxClaim},
 };
 use rusqlite::Connection;
 use time::OffsetDateTime;
 
-use super::{Bench, LEASE, ask, block_on, count, duplicate, settle, win};
+use super::{
+    Bench, LEASE, ask, block_on, count, duplicate, key, settle,
+    steps::{done, due},
+    win,
+};
 
 const FILE: &str = "HOOKPROOF_TEST_FILE";
 
@@ -136,6 +140,43 @@ fn killed_between_claim_and_settle() {
     drop(store);
     // S-12: a restart forgets nothing.
     assert_eq!(duplicate(&bench.open(), "e1").result, b"done at last");
+}
+
+/// The event's card is charged, its mail is not sent: after the restart the charge is skipped.
+#[test]
+fn killed_between_two_steps() {
+    if let Some(path) = as_child() {
+        let store = store(path);
+        let lease = win(&store, "e1");
+        let slot = due(&store, &lease, "charge");
+        block_on(store.record(slot, "ch_123")).unwrap();
+        let slot = due(&store, &lease, "email");
+        println!("CHARGED {}", slot.effect_key());
+        loop {
+            std::thread::park();
+        }
+    }
+    let bench = Bench::new();
+    let (mut child, mut output) = child("processes::killed_between_two_steps", &bench);
+    let email = said(&mut output, "CHARGED ").unwrap();
+    bench.clock.set(OffsetDateTime::now_utc());
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    bench.clock.advance(LEASE);
+    let store = bench.open();
+    let lease = win(&store, "e1");
+    assert_eq!(lease.attempt(), 2);
+    assert_eq!(done(&store, &lease, "charge"), "ch_123");
+    let slot = due(&store, &lease, "email");
+    // To the mailer it is the same mail.
+    assert_eq!(slot.effect_key(), email);
+    block_on(store.record(slot, "sent")).unwrap();
+    settle(&store, lease, "charged and told");
+    drop(store);
+    let effects = block_on(bench.open().effects(&key("e1"))).unwrap();
+    let texts = effects.iter().map(|effect| &*effect.text);
+    assert_eq!(texts.collect::<Vec<_>>(), ["ch_123", "sent"]);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Writes `fuzz/seeds` anew from the vectors: `cargo run --manifest-path fuzz/Cargo.toml --example
 //! seeds`. Run it after the catalogue or a vector has changed.
 
+mod everywhere;
 mod handshakes;
 mod made_up;
+mod parsers;
 mod rows;
 
 use std::{
@@ -81,6 +83,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("sign_then_verify", signed),
         ("stored", rows::rows()),
         ("handshake", handshakes::all()?),
+        ("anywhere", everywhere::all()),
+        ("form", parsers::forms()),
+        ("json", parsers::documents()),
+        ("token", parsers::tokens()),
+        ("http_signature", parsers::http_signatures()),
     ] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
         write(&folder.join(target), seeds)?;

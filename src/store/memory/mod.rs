@@ -1,9 +1,11 @@
 //! Receipts in memory, for one process.
 
+mod effects;
 mod entry;
 #[cfg(feature = "inbox")]
 mod inbox;
 mod index;
+mod objects;
 mod shard;
 mod shards;
 mod side;
@@ -23,6 +25,7 @@ use super::{
 };
 
 use index::Hasher;
+use objects::Objects;
 use shard::Shared;
 use shards::Shards;
 
@@ -71,6 +74,10 @@ use shards::Shards;
 /// not in whole seconds or beyond 136 years.
 /// Room is used again and not given back.
 ///
+/// Steps of an event ([`EffectLedger`](crate::EffectLedger)) take their names and results and about
+/// 80 bytes each, and go with its receipt. Versions of objects ([`OrderGuard`](crate::OrderGuard))
+/// have a [bound of their own](MemoryStoreBuilder::object_capacity).
+///
 /// The tenant, provider and id of a key are not kept, only its digest, 128 bits of SHA-256. The
 /// receipts that come back carry the key that was asked for. Times are kept to the microsecond.
 ///
@@ -84,11 +91,13 @@ use shards::Shards;
 /// A lease that is dropped unsettled makes its event claimable at once, and is then reported.
 pub struct MemoryStore {
     shards: Shards,
+    objects: Objects,
 }
 
 /// Builds a [`MemoryStore`].
 pub struct MemoryStoreBuilder {
     capacity: usize,
+    object_capacity: usize,
     clock: Arc<dyn Clock>,
     on_abandoned: Arc<dyn OnAbandoned>,
 }
@@ -103,6 +112,7 @@ impl MemoryStore {
     pub fn builder() -> MemoryStoreBuilder {
         MemoryStoreBuilder {
             capacity: 1_000_000,
+            object_capacity: 1_000_000,
             clock: Arc::new(SystemClock),
             on_abandoned: Arc::new(Stderr),
         }
@@ -160,6 +170,15 @@ impl MemoryStoreBuilder {
         self
     }
 
+    /// Most objects whose versions are kept ([`OrderGuard`](crate::OrderGuard)), 1,000,000 unless
+    /// set. None is dropped to make room: when it is full, the first version of another object is
+    /// refused with [`StoreErrorKind::Full`](super::StoreErrorKind::Full).
+    #[must_use]
+    pub fn object_capacity(mut self, objects: usize) -> Self {
+        self.object_capacity = objects;
+        self
+    }
+
     /// The clock for leases, retries and retention; the operating system's unless set.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
@@ -186,6 +205,7 @@ impl MemoryStoreBuilder {
                 #[cfg(feature = "inbox")]
                 inbox: inbox::Bodies::default(),
             }),
+            objects: Objects::new(self.object_capacity),
         }
     }
 }

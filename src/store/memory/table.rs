@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 use crate::{
     clock::micros,
     event::EventKey,
-    store::{Claiming, Fence, Receipt, receipt::First},
+    store::{Claiming, EffectResult, Fence, Receipt, receipt::First},
 };
 
 use super::{
@@ -23,6 +23,8 @@ pub(super) struct Table {
     facts: Side<Facts>,
     /// The results that are not empty.
     results: Side<Box<[u8]>>,
+    /// The steps of events that have any, in the order in which they were recorded.
+    pub(super) effects: Side<Box<[EffectResult]>>,
     /// The highest fence of all receipts that were removed.
     used: Fence,
     /// How many more receipts may be added.
@@ -37,6 +39,7 @@ impl Table {
             slab: Slab::new(),
             facts: Side::new(),
             results: Side::new(),
+            effects: Side::new(),
             used: Fence(i64::MIN),
             room,
         }
@@ -120,6 +123,7 @@ impl Table {
         self.slab.remove(slot);
         self.facts.set(slot, None);
         self.results.set(slot, None);
+        self.effects.set(slot, None);
         self.used = self.used.max(receipt.fence);
         self.room = self.room.saturating_add(1);
     }

@@ -4,7 +4,9 @@
 //! caller's own transaction. Each engine has a folder of its own, with its schema and statements
 //! as constants, so that they can be read and reviewed as they run.
 
+mod effect;
 mod found;
+mod object;
 #[cfg(feature = "sqlx-postgres")]
 mod postgres;
 #[cfg(feature = "sqlx-postgres")]

@@ -30,7 +30,7 @@ pub(super) const DAY: Duration = secs(24 * 60 * 60);
 pub(super) const LEASE: Duration = secs(60);
 
 /// When every case begins: 2027-01-15 08:00 UTC. Whole seconds, which every engine can keep.
-fn start() -> OffsetDateTime {
+pub(super) fn start() -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp(1_800_000_000).unwrap()
 }
 
@@ -58,7 +58,8 @@ pub(super) fn other_content() -> Fingerprint {
     Fingerprint::of(b"other content")
 }
 
-type Drive<'b> = &'b (dyn for<'f, 'g> Fn(Pin<&'f mut (dyn Future<Output = ()> + 'g)>) + Sync);
+pub(super) type Drive<'b> =
+    &'b (dyn for<'f, 'g> Fn(Pin<&'f mut (dyn Future<Output = ()> + 'g)>) + Sync);
 
 /// One opened store with its clock. Cases see the store as a trait object, so that they are
 /// compiled once, not once per backend.
@@ -76,19 +77,16 @@ pub(super) struct Bench<'b> {
 
 /// Opens a store of `backend` and runs one case on it.
 pub(super) fn on<B: Backend>(backend: &B, case: fn(&Bench<'_>)) {
-    on_store(backend, |store| Arc::new(store), case);
+    opened(backend, |bench, _| case(bench));
 }
 
-/// The same with a look at the store before it is seen as a trait object.
-pub(super) fn on_store<B: Backend>(
-    backend: &B,
-    seen: impl FnOnce(B::Store) -> Arc<dyn IdempotencyStore>,
-    case: impl FnOnce(&Bench<'_>),
-) {
+/// The same, for a case that asks more of the store than the contract of all.
+pub(super) fn opened<B: Backend>(backend: &B, case: impl FnOnce(&Bench<'_>, Arc<B::Store>)) {
     let clock = ManualClock::at(start());
     let witness = Witness::default();
+    let store = Arc::new(backend.open(clock.clone(), witness.clone()));
     let bench = Bench {
-        store: seen(backend.open(clock.clone(), witness.clone())),
+        store: store.clone(),
         clock,
         witness,
         dropped: backend.dropped_lease(),
@@ -98,7 +96,7 @@ pub(super) fn on_store<B: Backend>(
         stalled: Mutex::default(),
         races: AtomicUsize::new(0),
     };
-    case(&bench);
+    case(&bench, store);
     let stalled = bench.stalled.into_inner();
     (bench.drive)(pin!(async { drop(stalled) }));
 }

@@ -33,6 +33,10 @@
 //! # }
 //! ```
 //!
+//! What stores may keep beside receipts has suites of its own, made in the same way and over the same
+//! backends: [`order`] (versions of objects, [`order_conformance!`](crate::order_conformance)) and
+//! [`ledger`] (steps of events, [`ledger_conformance!`](crate::ledger_conformance)).
+//!
 //! A case that fails panics and says what it expected. Its documentation in the source says which
 //! rule that is.
 //!
@@ -73,7 +77,7 @@
 //! | S-28 collation | `s28_ids_that_collations_confuse` |
 //! | S-29 long keys, NUL, emoji, nothing | `s29_*` |
 //! | S-30 same key, other body | `s30_*` |
-//! | S-31 order | `s31_order_does_not_hide_an_event`; the guard that compares times has its own tests |
+//! | S-31 order | `s31_order_does_not_hide_an_event`; the guard that compares versions has a suite of its own: [`order`] |
 //! | S-32 manual redelivery | `s32_*` |
 //! | S-33 claim before verification | `s33_forged_delivery_touches_nothing`; that the wrong order does not compile: [`Claiming::new`](crate::Claiming::new) |
 //! | S-34 heartbeat | `s34_*` |
@@ -102,6 +106,9 @@
 
 #[macro_use]
 mod list;
+
+pub mod ledger;
+pub mod order;
 
 mod backend;
 mod bench;

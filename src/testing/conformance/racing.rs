@@ -24,25 +24,7 @@ impl Bench<'_> {
     /// numbers in reverse.
     pub(super) fn race<T: Send>(&self, racers: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let reversed = self.races.fetch_add(1, Relaxed) % 2 == 1;
-        let (line, run) = (&Barrier::new(racers), &run);
-        let mut results: Vec<T> = thread::scope(|scope| {
-            let start = |place| {
-                let number = if reversed { racers - 1 - place } else { place };
-                scope.spawn(move || {
-                    line.wait();
-                    run(number)
-                })
-            };
-            let racing: Vec<_> = (0..racers).map(start).collect();
-            let finish = |racer: ScopedJoinHandle<'_, T>| {
-                racer.join().unwrap_or_else(|panic| resume_unwind(panic))
-            };
-            racing.into_iter().map(finish).collect()
-        });
-        if reversed {
-            results.reverse();
-        }
-        results
+        race(racers, reversed, run)
     }
 
     /// Claims, as often as the engine says that it is too busy.
@@ -71,12 +53,39 @@ impl Bench<'_> {
     }
 }
 
+/// See [`Bench::race`].
+pub(super) fn race<T: Send>(
+    racers: usize,
+    reversed: bool,
+    run: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    let (line, run) = (&Barrier::new(racers), &run);
+    let mut results: Vec<T> = thread::scope(|scope| {
+        let start = |place| {
+            let number = if reversed { racers - 1 - place } else { place };
+            scope.spawn(move || {
+                line.wait();
+                run(number)
+            })
+        };
+        let racing: Vec<_> = (0..racers).map(start).collect();
+        let finish = |racer: ScopedJoinHandle<'_, T>| {
+            racer.join().unwrap_or_else(|panic| resume_unwind(panic))
+        };
+        racing.into_iter().map(finish).collect()
+    });
+    if reversed {
+        results.reverse();
+    }
+    results
+}
+
 /// How often a call is repeated that the engine was too busy for, a millisecond apart.
 const PATIENCE: usize = 1_000;
 
 /// In a race an engine may refuse a call for being too busy, as long as it says so and gets over
 /// it.
-fn patiently<T>(call: impl Fn() -> Result<T, StoreError>) -> T {
+pub(super) fn patiently<T>(call: impl Fn() -> Result<T, StoreError>) -> T {
     for _ in 0..PATIENCE {
         match call() {
             Ok(answer) => return answer,

@@ -4,20 +4,27 @@ use sqlx::{Executor, PgConnection, Row};
 
 use crate::store::{
     Claiming, StoreError, StoreErrorKind,
-    sql::server::{Ask, Session},
+    sql::server::{Ask, LedgerSession, Moved, OrderSession, Session},
 };
 
 use super::{PostgresStore, schema as sql};
-use crate::event::EventKey;
+use crate::{
+    event::EventKey,
+    order::{ObjectKey, Version},
+};
 
 /// How often the schema is sent before a server that keeps calling it off is given up.
 const TRIES: usize = 20;
 
 impl PostgresStore {
-    /// Creates the schema where it is missing, or adds to an older one what it lacks, in the first schema of the connection's search
-    /// path, and checks what is there. Any number of processes may start at once: one creates, the
-    /// others wait for it. Takes no lock if all is there. If it is cancelled, nothing or all is
-    /// done.
+    /// Creates the schema where it is missing, in the first schema of the connection's search
+    /// path, brings an older one up to date, and checks what is there. Any number of processes may
+    /// start at once: one creates, the others wait for it. Takes no lock if all is there. If it is
+    /// cancelled, nothing or all is done.
+    ///
+    /// Version 2 refers to the receipts of version 1, so that change waits until nobody writes
+    /// receipts, and keeps others from it meanwhile. Programs of version 1 that run already go on
+    /// as before; those that start are refused.
     ///
     /// # Errors
     ///
@@ -66,14 +73,15 @@ async fn is_current(connection: &mut PgConnection) -> Result<bool, StoreError> {
     let row = sqlx::query(sql::READ_VERSION).fetch_one(connection).await?;
     match row.try_get::<Option<i64>, _>(0)? {
         Some(sql::VERSION) => Ok(true),
-        Some(sql::OLDEST_VERSION..sql::VERSION) => Ok(false),
+        Some(older) if (sql::OLDEST_VERSION..sql::VERSION).contains(&older) => Ok(false),
         Some(newer) if newer > sql::VERSION => Err(StoreError::new(StoreErrorKind::NewerSchema)),
         _ => Err(StoreError::new(StoreErrorKind::Corrupt)),
     }
 }
 
-/// A table that is not this one shows here, and not in the first delivery: both statements name
-/// every column. The claim is for a transaction that never was, so it is none.
+/// A table that is not this one shows here, and not in the first delivery: between them the
+/// statements name every column. The claim and the advance are for a transaction that never was, so
+/// they are none.
 async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
     let key = EventKey::nameless([0; 16]);
     let claiming = Claiming::business(key);
@@ -84,6 +92,17 @@ async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
     };
     connection.find(&claiming.key, None).await?;
     connection.claim(&ask).await?;
+    connection.effects(&claiming.key).await?;
+    let Ok(object) = ObjectKey::new("", "object", "0") else {
+        return Ok(());
+    };
+    let moved = Moved {
+        object: &object,
+        version: &Version::number(0),
+        now: None,
+        begun: ask.begun,
+    };
+    connection.advance(&moved).await?;
     // Of nothing, or of what is due to be purged anyway.
     connection.purge(None, 0).await?;
     #[cfg(feature = "inbox")]

@@ -1,12 +1,16 @@
 //! Receipts in PostgreSQL, through `sqlx`.
 
+#[macro_use]
+mod statements;
+
 mod contract;
 mod driver;
 #[cfg(feature = "inbox")]
 mod inbox;
+mod ledger;
 mod migrate;
+mod order;
 mod schema;
-mod statements;
 mod tx;
 
 use std::{fmt, sync::Arc};

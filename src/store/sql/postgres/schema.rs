@@ -1,12 +1,13 @@
 //! The tables, and how they are brought in.
 
-/// The schema's version, as recorded by [`SCHEMA`].
+/// The schema's version, as recorded by [`SCHEMA`]. What changed since version 1: the tables of
+/// steps, objects and the inbox.
 pub(super) const VERSION: i64 = 2;
 
-/// The oldest version that [`SCHEMA`] makes the current one of, by what it adds.
+/// The oldest version that [`SCHEMA`] brings up to date.
 pub(super) const OLDEST_VERSION: i64 = 1;
 
-/// The receipts.
+/// The receipts, their steps, and objects.
 ///
 /// - Names are compared by their bytes, whatever the database's collation.
 /// - The only index beside the key is on a column that is never updated, so every change of a row
@@ -14,6 +15,10 @@ pub(super) const OLDEST_VERSION: i64 = 1;
 /// - `webhook_receipt_fence` holds the highest fence of all rows that were ever deleted. It is a
 ///   sequence because its value is read as it is now: a table would be read as it was when the
 ///   statement, or the caller's transaction, began.
+/// - Steps go with their receipt by the foreign key: also those that are recorded while a statement
+///   that deletes the receipt waits for its lock, which the statement itself would not see.
+/// - `was_*` is the version before. `deleted_at` is null for all but deletions, so its index does
+///   not keep other changes from staying on their page.
 macro_rules! receipt_tables {
     () => {
         "\
@@ -38,6 +43,32 @@ CREATE TABLE IF NOT EXISTS webhook_receipt_meta (
   one     integer NOT NULL PRIMARY KEY CHECK (one = 1),
   version bigint  NOT NULL
 );
+CREATE TABLE IF NOT EXISTS webhook_effect (
+  key         uuid     NOT NULL REFERENCES webhook_receipt ON DELETE CASCADE,
+  fence       bigint   NOT NULL,
+  recorded_at bigint   NOT NULL,
+  number      smallint NOT NULL CHECK (number BETWEEN 1 AND 32),
+  name        text     COLLATE \"C\" NOT NULL,
+  result      bytea    NOT NULL CHECK (octet_length(result) <= 4096),
+  PRIMARY KEY (key, number),
+  UNIQUE (key, name)
+);
+CREATE TABLE IF NOT EXISTS webhook_object (
+  key          uuid     NOT NULL PRIMARY KEY,
+  version      bigint   NOT NULL,
+  was_version  bigint,
+  deleted_at   bigint,
+  changed_at   bigint   NOT NULL,
+  version_kind smallint NOT NULL CHECK (version_kind IN (1, 2)),
+  was_deleted  boolean,
+  tenant       text     COLLATE \"C\" NOT NULL,
+  kind         text     COLLATE \"C\" NOT NULL,
+  object_id    text     COLLATE \"C\" NOT NULL,
+  tie          text     COLLATE \"C\" NOT NULL,
+  was_tie      text     COLLATE \"C\"
+) WITH (fillfactor = 90);
+CREATE INDEX IF NOT EXISTS webhook_object_deleted ON webhook_object (deleted_at)
+  WHERE deleted_at IS NOT NULL;
 "
     };
 }
@@ -81,14 +112,14 @@ macro_rules! schema {
             receipt_tables!(),
             inbox_tables!(),
             "\
-INSERT INTO webhook_receipt_meta (one, version) VALUES (1, 2) ON CONFLICT DO NOTHING;
-UPDATE webhook_receipt_meta SET version = 2 WHERE version = 1;
+INSERT INTO webhook_receipt_meta (one, version) VALUES (1, 2)
+  ON CONFLICT (one) DO UPDATE SET version = 2 WHERE webhook_receipt_meta.version = 1;
 "
         )
     };
 }
 
-/// Creates what is missing, and changes nothing that is there but the version.
+/// Creates what is missing, and changes nothing that is there but an older version's number.
 pub(super) const SCHEMA: &str = schema!();
 
 /// The same by one at a time: `IF NOT EXISTS` alone fails when two look at once. Sent as one

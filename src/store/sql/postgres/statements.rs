@@ -1,4 +1,5 @@
-//! Every statement that PostgreSQL runs, as it runs.
+//! Every statement on receipts that PostgreSQL runs, as it runs. Those on objects and steps are
+//! where they are used.
 //!
 //! Each is a transaction of its own on the pool, so that a call that is cancelled leaves nothing
 //! open. Times are microseconds since 1970 by the server's clock, read when they are needed:

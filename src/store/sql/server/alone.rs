@@ -2,10 +2,13 @@
 
 use crate::{
     event::EventKey,
-    store::{Receipt, StoreError, StoreErrorKind},
+    order::{ObjectKey, Version},
+    store::{EffectResult, EffectSlot, Receipt, StoreError, StoreErrorKind, sql::effect::LookedUp},
 };
 
-use super::{Ask, Attempt, Change, Changed, Look, Session};
+use super::{
+    Ask, Attempt, Change, Changed, LedgerSession, Look, Move, Moved, OrderSession, Session, Wrote,
+};
 
 /// How often a statement is run that the server calls off for an isolation level that is stricter
 /// than it needs. Each time somebody else has got on, so this many are never needed in practice.
@@ -57,5 +60,48 @@ impl<S: Session> Session for Alone<'_, S> {
 
     async fn purge(&mut self, now: Option<i64>, at_most: i64) -> Result<i64, StoreError> {
         again!(self.0.purge(now, at_most))
+    }
+}
+
+impl<S: OrderSession> OrderSession for Alone<'_, S> {
+    async fn current(&mut self, object: &ObjectKey) -> Result<Option<Version>, StoreError> {
+        again!(self.0.current(object))
+    }
+
+    async fn advance(&mut self, ask: &Moved<'_>) -> Result<Move, StoreError> {
+        again!(self.0.advance(ask))
+    }
+
+    async fn forget_object(&mut self, object: &ObjectKey) -> Result<Option<Version>, StoreError> {
+        again!(self.0.forget_object(object))
+    }
+
+    async fn purge_deleted(
+        &mut self,
+        now: Option<i64>,
+        retention: i64,
+        at_most: i64,
+    ) -> Result<i64, StoreError> {
+        again!(self.0.purge_deleted(now, retention, at_most))
+    }
+}
+
+impl<S: LedgerSession> LedgerSession for Alone<'_, S> {
+    async fn look_up(&mut self, slot: &EffectSlot) -> Result<LookedUp, StoreError> {
+        again!(self.0.look_up(slot))
+    }
+
+    async fn record(
+        &mut self,
+        slot: &EffectSlot,
+        result: &str,
+        now: Option<i64>,
+        begun: Option<i64>,
+    ) -> Result<Wrote, StoreError> {
+        again!(self.0.record(slot, result, now, begun))
+    }
+
+    async fn effects(&mut self, key: &EventKey) -> Result<Vec<EffectResult>, StoreError> {
+        again!(self.0.effects(key))
     }
 }

@@ -6,6 +6,8 @@
 
 mod alone;
 mod error;
+mod ledger;
+mod order;
 mod verbs;
 
 use std::future::Future;
@@ -18,6 +20,8 @@ use crate::{
 #[cfg(feature = "inbox")]
 pub(super) use alone::again;
 pub(super) use alone::{Alone, TRIES};
+pub(super) use ledger::{LedgerSession, Wrote};
+pub(super) use order::{Begun, Move, Moved, OrderSession};
 pub(super) use verbs::{Ended, Verbs};
 #[cfg(feature = "inbox")]
 pub(super) use verbs::{corrupt, held};

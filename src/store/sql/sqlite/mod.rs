@@ -7,7 +7,9 @@ mod inbox;
 #[cfg(test)]
 mod judged;
 mod lane;
+mod ledger;
 mod open;
+mod order;
 mod prepared;
 mod reply;
 mod statements;

@@ -134,8 +134,9 @@ impl SqliteStoreBuilder {
         self.write_ahead(&writer)?;
         migrate(&writer)?;
         // A table that is not this one shows here, and not in the first delivery.
-        writer.prepare(sql::CLAIM)?;
-        writer.prepare(sql::PURGE)?;
+        for statement in [sql::CLAIM, sql::PURGE, sql::ADVANCE, sql::RECORD] {
+            writer.prepare(statement)?;
+        }
         #[cfg(feature = "inbox")]
         super::inbox::probe(&writer)?;
         writer.busy_timeout(self.busy_timeout.min(STRETCH))?;
@@ -225,7 +226,7 @@ fn is_current(connection: &Connection) -> Result<bool, StoreError> {
     }
     match number(sql::READ_VERSION)? {
         sql::VERSION => Ok(true),
-        sql::OLDEST_VERSION..sql::VERSION => Ok(false),
+        older if (sql::OLDEST_VERSION..sql::VERSION).contains(&older) => Ok(false),
         newer if newer > sql::VERSION => Err(StoreError::new(StoreErrorKind::NewerSchema)),
         _ => Err(StoreError::new(StoreErrorKind::Corrupt)),
     }

@@ -3,14 +3,18 @@
 //! Times are microseconds since 1970 by the process's clock. `lease_until - changed_at` is the full
 //! length of a lease or wait, which is what a clock that was set back is judged by.
 
-/// The schema's version, as recorded by [`SCHEMA`].
+/// The schema's version, as recorded by [`SCHEMA`]. What changed since version 1: the tables of
+/// steps, objects and the inbox, and the trigger.
 pub(super) const VERSION: i64 = 2;
 
-/// The oldest version that [`SCHEMA`] makes the current one of, by what it adds.
+/// The oldest version that [`SCHEMA`] brings up to date.
 pub(super) const OLDEST_VERSION: i64 = 1;
 
-/// The receipts. The only index is on a column that is never updated. `fence` in the second table
-/// is the highest one of all rows that were ever deleted.
+/// The receipts, their steps, and objects.
+///
+/// The only index of receipts is on a column that is never updated. `fence` in the second table is
+/// the highest one of all rows that were ever deleted. Steps go with their receipt, whoever deletes
+/// it. `was_*` is the version before.
 macro_rules! receipt_tables {
     () => {
         "\
@@ -35,6 +39,34 @@ CREATE TABLE IF NOT EXISTS webhook_receipt_meta (
   version INTEGER NOT NULL,
   fence   INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS webhook_effect (
+  key         BLOB    NOT NULL CHECK (length(key) = 16),
+  name        TEXT    NOT NULL,
+  number      INTEGER NOT NULL CHECK (number BETWEEN 1 AND 32),
+  fence       INTEGER NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  result      BLOB    NOT NULL CHECK (length(result) <= 4096),
+  PRIMARY KEY (key, name)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS webhook_receipt_gone AFTER DELETE ON webhook_receipt BEGIN
+  DELETE FROM webhook_effect WHERE key = OLD.key;
+END;
+CREATE TABLE IF NOT EXISTS webhook_object (
+  key          BLOB    NOT NULL PRIMARY KEY CHECK (length(key) = 16),
+  tenant       TEXT    NOT NULL,
+  kind         TEXT    NOT NULL,
+  object_id    TEXT    NOT NULL,
+  version_kind INTEGER NOT NULL CHECK (version_kind IN (1, 2)),
+  version      INTEGER NOT NULL,
+  tie          TEXT    NOT NULL,
+  deleted_at   INTEGER,
+  was_version  INTEGER,
+  was_tie      TEXT,
+  was_deleted  INTEGER,
+  changed_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS webhook_object_deleted ON webhook_object (deleted_at)
+  WHERE deleted_at IS NOT NULL;
 "
     };
 }
@@ -67,13 +99,13 @@ CREATE INDEX IF NOT EXISTS webhook_inbox_due_at ON webhook_inbox_due (due_at);
     };
 }
 
-/// Creates what is missing, and changes nothing that is there but the version.
+/// Creates what is missing, and changes nothing that is there but an older version's number.
 pub(super) const SCHEMA: &str = concat!(
     receipt_tables!(),
     inbox_tables!(),
     "\
-INSERT INTO webhook_receipt_meta (one, version, fence) VALUES (1, 2, 0) ON CONFLICT DO NOTHING;
-UPDATE webhook_receipt_meta SET version = 2 WHERE version = 1;
+INSERT INTO webhook_receipt_meta (one, version, fence) VALUES (1, 2, 0)
+  ON CONFLICT (one) DO UPDATE SET version = 2 WHERE version = 1;
 "
 );
 
@@ -175,6 +207,69 @@ pub(super) const DROP_BODY: &str = "DELETE FROM webhook_inbox WHERE key = ?1";
 
 /// Remembers the highest fence of deleted rows.
 pub(super) const REMEMBER: &str = "UPDATE webhook_receipt_meta SET fence = max(fence, ?1)";
+
+macro_rules! object {
+    () => {
+        "tenant, kind, object_id, version_kind, version, tie, deleted_at IS NOT NULL"
+    };
+}
+
+pub(super) const FIND_OBJECT: &str =
+    concat!("SELECT ", object!(), " FROM webhook_object WHERE key = ?1");
+
+/// Inserts, or changes what is older, or returns nothing: `Version::judge`. What it returns is the
+/// version before.
+///
+/// 1 key, 2 tenant, 3 kind, 4 id, 5 kind of version, 6 version, 7 tie-break, 8 time of the deletion
+/// if it is one, 9 now.
+pub(super) const ADVANCE: &str = "\
+     INSERT INTO webhook_object AS o (key, tenant, kind, object_id, version_kind, version, tie, \
+        deleted_at, was_version, was_tie, was_deleted, changed_at) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL, NULL, NULL, ?9) \
+     ON CONFLICT (key) DO UPDATE SET \
+        version = excluded.version, tie = excluded.tie, deleted_at = excluded.deleted_at, \
+        was_version = o.version, was_tie = o.tie, was_deleted = o.deleted_at IS NOT NULL, \
+        changed_at = excluded.changed_at \
+     WHERE o.tenant = excluded.tenant AND o.kind = excluded.kind \
+        AND o.object_id = excluded.object_id AND o.version_kind = excluded.version_kind \
+        AND (o.version, o.tie, o.deleted_at IS NOT NULL) \
+           < (excluded.version, excluded.tie, excluded.deleted_at IS NOT NULL) \
+     RETURNING version_kind, was_version, was_tie, was_deleted";
+
+pub(super) const FORGET_OBJECT: &str = concat!(
+    "DELETE FROM webhook_object WHERE key = ?1 RETURNING ",
+    object!()
+);
+
+/// Oldest first. 1 deleted then or earlier, 2 at most.
+pub(super) const PURGE_DELETED: &str = "DELETE FROM webhook_object WHERE key IN (\
+        SELECT key FROM webhook_object WHERE deleted_at <= ?1 ORDER BY deleted_at LIMIT ?2)";
+
+/// Always one row: whether the lease stands, how many steps are recorded, and the step if it is.
+///
+/// 1 key, 2 fence, 3 name.
+pub(super) const LOOK_UP: &str = "\
+     SELECT EXISTS (SELECT 1 FROM webhook_receipt WHERE key = ?1 AND state = 1 AND fence = ?2), \
+        (SELECT count(*) FROM webhook_effect WHERE key = ?1), \
+        e.name, e.number, e.fence, e.recorded_at, e.result \
+     FROM (SELECT 1) LEFT JOIN webhook_effect e ON e.key = ?1 AND e.name = ?3";
+
+/// What only the holder of the last fence may write; nothing if it is written, or there is no room.
+///
+/// 1 key, 2 fence, 3 name, 4 now, 5 result, 6 most.
+pub(super) const RECORD: &str = "\
+     INSERT INTO webhook_effect (key, name, number, fence, recorded_at, result) \
+     SELECT r.key, ?3, (SELECT count(*) FROM webhook_effect WHERE key = ?1) + 1, r.fence, ?4, ?5 \
+     FROM webhook_receipt r WHERE r.key = ?1 AND r.state = 1 AND r.fence = ?2 \
+        AND (SELECT count(*) FROM webhook_effect WHERE key = ?1) < ?6 \
+     ON CONFLICT DO NOTHING RETURNING name, number, fence, recorded_at, result";
+
+/// In the order in which they were recorded. 1 key, 2 tenant, 3 provider, 4 event id.
+pub(super) const EFFECTS: &str = "\
+     SELECT e.name, e.number, e.fence, e.recorded_at, e.result \
+     FROM webhook_effect e JOIN webhook_receipt r ON r.key = e.key \
+     WHERE e.key = ?1 AND r.tenant = ?2 AND r.provider = ?3 AND r.event_id = ?4 \
+     ORDER BY e.number";
 
 /// Takes the write lock and writes nothing.
 pub(super) const LOCK: &str = "UPDATE webhook_receipt_meta SET fence = fence WHERE FALSE";

@@ -185,7 +185,7 @@ impl SqliteStore {
         }
     }
 
-    fn in_tx<T>(
+    pub(super) fn in_tx<T>(
         &self,
         tx: &ImmediateTx<'_>,
         work: impl FnOnce(&mut Verbs<'_>) -> Result<T, StoreError>,

@@ -36,6 +36,13 @@ pub(super) struct Verbs<'c> {
     save: Prepared<'c>,
     keep: Prepared<'c>,
     undo: Prepared<'c>,
+    pub(super) find_object: Prepared<'c>,
+    pub(super) advance: Prepared<'c>,
+    pub(super) forget_object: Prepared<'c>,
+    pub(super) purge_deleted: Prepared<'c>,
+    pub(super) look_up: Prepared<'c>,
+    pub(super) record: Prepared<'c>,
+    pub(super) effects: Prepared<'c>,
 }
 
 /// What a lease says of itself to the database.
@@ -86,6 +93,13 @@ impl<'c> Verbs<'c> {
             save: prepared(sql::SAVE),
             keep: prepared(sql::KEEP),
             undo: prepared(sql::UNDO),
+            find_object: prepared(sql::FIND_OBJECT),
+            advance: prepared(sql::ADVANCE),
+            forget_object: prepared(sql::FORGET_OBJECT),
+            purge_deleted: prepared(sql::PURGE_DELETED),
+            look_up: prepared(sql::LOOK_UP),
+            record: prepared(sql::RECORD),
+            effects: prepared(sql::EFFECTS),
         }
     }
 

@@ -36,9 +36,7 @@ mod operating;
 mod racing;
 mod working;
 
-use std::sync::Arc;
-
-use super::{Backend, bench::on_store};
+use super::{Backend, bench::opened};
 use crate::inbox::InboxStore;
 use bench::Inbox;
 
@@ -70,19 +68,9 @@ impl Case {
         B: Backend,
         B::Store: InboxStore,
     {
-        let slot = std::cell::RefCell::new(None);
-        on_store(
-            backend,
-            |store| {
-                let store: Arc<dyn InboxStore> = Arc::new(store);
-                slot.replace(Some(store.clone()));
-                store as _
-            },
-            |bench| {
-                let store = slot.take().expect("the store was opened");
-                (self.case)(&Inbox { bench, store });
-            },
-        );
+        opened(backend, |bench, store| {
+            (self.case)(&Inbox { bench, store });
+        });
     }
 }
 
