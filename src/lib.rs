@@ -11,6 +11,8 @@ pub mod guide;
 #[cfg(feature = "handshake")]
 pub mod handshake;
 pub mod headers;
+#[cfg(feature = "inbox")]
+pub mod inbox;
 #[cfg(feature = "json")]
 mod json;
 pub mod order;

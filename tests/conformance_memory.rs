@@ -99,3 +99,5 @@ hookproof::order_conformance! { order: Memory, order_boxed: Guard }
 hookproof::ledger_conformance! { ledger: Memory, ledger_boxed: Ledger }
 hookproof::batch_conformance! { memory_batches: Memory }
 hookproof::stats_conformance! { memory_stats: Memory }
+#[cfg(feature = "inbox")]
+hookproof::inbox_conformance! { memory_inbox: Memory }

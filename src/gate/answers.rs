@@ -7,6 +7,7 @@
 /// | rejected, whatever the reason | 401, fixed body | no | a stranger learns nothing about which step failed |
 /// | body over the limit | 413 | no | before hashing |
 /// | new, processed | 200 | no | |
+/// | accepted into the inbox, or waiting there (`Gate::accept`, feature `inbox`) | 200 | no | durably stored before the answer |
 /// | duplicate | 200, the stored result | no | "did you get it?" yes |
 /// | in progress, or the lease was lost | 409 + `Retry-After` | to another that is not 2xx | a 2xx loses the event if the other attempt fails |
 /// | conflict | 202 + alert | yes | a retry would not help |

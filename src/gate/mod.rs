@@ -2,6 +2,8 @@
 
 mod answers;
 mod event;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod outcome;
 
 use std::{error::Error, fmt, time::Duration};
@@ -77,6 +79,8 @@ pub struct Gate<S> {
     key_by: KeyBy,
     fingerprint_by: Option<FingerprintBy>,
     answers: Answers,
+    #[cfg(feature = "inbox")]
+    kept_headers: Vec<Box<str>>,
 }
 
 impl<S: IdempotencyStore> Gate<S> {
@@ -96,6 +100,8 @@ impl<S: IdempotencyStore> Gate<S> {
             key_by: Box::new(|delivery, tenant| delivery.event_key(tenant)),
             fingerprint_by: None,
             answers: Answers::default(),
+            #[cfg(feature = "inbox")]
+            kept_headers: Vec::new(),
         }
     }
 
@@ -216,21 +222,11 @@ impl<S: IdempotencyStore> Gate<S> {
     where
         F: AsyncFnOnce(Event) -> Result<Verdict, HandlerError>,
     {
-        let scheme = self.secrets.scheme();
-        let mut facts = Facts::new(scheme.provider(), &self.tenant, headers, self.request_id);
-        if raw_body.len() > self.body_limit {
-            return facts.decide(Decision::TooLarge, &self.answers);
-        }
-        let delivery = match verify(raw_body, headers, &self.secrets, now) {
-            Ok(delivery) => delivery,
-            Err(rejection) => return facts.decide(Decision::Rejected(rejection), &self.answers),
+        let mut facts = self.facts(headers);
+        let (delivery, key) = match self.admit(raw_body, headers, now, &mut facts) {
+            Ok(admitted) => admitted,
+            Err(decision) => return facts.decide(*decision, &self.answers),
         };
-        facts.delivery(&delivery);
-        let key = match (self.key_by)(&delivery, &self.tenant) {
-            Ok(key) => key,
-            Err(error) => return facts.decide(Decision::Unkeyed(error), &self.answers),
-        };
-        facts.event(&key);
         let decision = match self
             .store
             .claim(self.claiming(&delivery, key.clone()))
@@ -248,6 +244,31 @@ impl<S: IdempotencyStore> Gate<S> {
             }
         };
         facts.decide(decision, &self.answers)
+    }
+
+    fn facts(&self, headers: &impl Headers) -> Facts {
+        let provider = self.secrets.scheme().provider();
+        Facts::new(provider, &self.tenant, headers, self.request_id)
+    }
+
+    /// The first step: an authentic delivery, and the event that it tells of.
+    fn admit<'a>(
+        &'a self,
+        raw_body: &'a [u8],
+        headers: &'a impl Headers,
+        now: OffsetDateTime,
+        facts: &mut Facts,
+    ) -> Result<(Verified<'a>, EventKey), Box<Decision>> {
+        if raw_body.len() > self.body_limit {
+            return Err(Decision::TooLarge.into());
+        }
+        let delivery = verify(raw_body, headers, &self.secrets, now)
+            .map_err(|rejection| Box::new(Decision::Rejected(rejection)))?;
+        facts.delivery(&delivery);
+        let key = (self.key_by)(&delivery, &self.tenant)
+            .map_err(|error| Box::new(Decision::Unkeyed(error)))?;
+        facts.event(&key);
+        Ok((delivery, key))
     }
 
     fn claiming(&self, delivery: &Verified<'_>, key: EventKey) -> Claiming {

@@ -26,6 +26,12 @@ pub enum Decision {
     Unkeyed(KeyError),
     /// Acted on now, and that is written.
     Processed(Receipt),
+    /// Stored in the inbox now; a worker will act on it.
+    #[cfg(feature = "inbox")]
+    Accepted(Receipt),
+    /// Stored in the inbox, now or earlier, and not done.
+    #[cfg(feature = "inbox")]
+    Pending(Receipt),
     /// Acted on earlier.
     Duplicate(Receipt),
     /// Somebody else is acting on it, or a failed attempt must wait.
@@ -71,6 +77,10 @@ impl Decision {
             Decision::TooLarge => "too_large",
             Decision::Unkeyed(_) => "unkeyed",
             Decision::Processed(_) => "processed",
+            #[cfg(feature = "inbox")]
+            Decision::Accepted(_) => "accepted",
+            #[cfg(feature = "inbox")]
+            Decision::Pending(_) => "pending",
             Decision::Duplicate(_) => "duplicate",
             Decision::InProgress { .. } => "in_progress",
             Decision::Conflict(_) => "conflict",
@@ -156,6 +166,8 @@ impl Facts {
             Decision::TooLarge => 413,
             Decision::Unkeyed(_) => answers.unkeyed,
             Decision::Processed(_) | Decision::Duplicate(_) => 200,
+            #[cfg(feature = "inbox")]
+            Decision::Accepted(_) | Decision::Pending(_) => 200,
             Decision::InProgress { .. } | Decision::LeaseLost => answers.in_progress,
             Decision::Conflict(_) => answers.conflict,
             Decision::Failed { .. } => 500,
@@ -207,6 +219,8 @@ impl Outcome {
             Decision::Unkeyed(_) => b"no event id",
             Decision::InProgress { .. } | Decision::LeaseLost => b"in progress",
             Decision::Conflict(_) | Decision::Buried { .. } | Decision::Dead(_) => b"received",
+            #[cfg(feature = "inbox")]
+            Decision::Accepted(_) | Decision::Pending(_) => b"received",
             Decision::Failed { .. } => b"failed",
             Decision::Unavailable(_) | Decision::Unsettled(_) => b"unavailable",
         }

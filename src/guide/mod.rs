@@ -5,6 +5,7 @@
 //! * [`handshakes`]: how each provider checks an endpoint, and what it wants to hear.
 //! * [`stores`]: how to choose, run and write a store.
 //! * [`operations`]: running it: roles, sizes, retention, alerts, and what to do when.
+//! * `inbox`: accept now, process later (feature `inbox`).
 //! * [`misuse`]: mistakes that do not compile, and those that do.
 
 #[doc = include_str!("design.md")]
@@ -21,6 +22,9 @@ pub mod stores {}
 
 #[doc = include_str!("operations.md")]
 pub mod operations {}
+#[cfg(feature = "inbox")]
+#[doc = include_str!("inbox.md")]
+pub mod inbox {}
 
 #[doc = include_str!("misuse.md")]
 pub mod misuse {}

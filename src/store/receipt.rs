@@ -48,7 +48,7 @@ pub struct Receipt {
     pub attempts: u32,
     /// The fencing token of the last won claim.
     pub fence: Fence,
-    /// When the event was first claimed.
+    /// When the event was first claimed, or accepted into an inbox.
     pub received_at: OffsetDateTime,
     /// When the state was last written.
     pub changed_at: OffsetDateTime,
@@ -112,6 +112,41 @@ impl Receipt {
             until: Some(date(first.until)),
             expires_at: date(first.expires_at),
             result: Vec::new(),
+        }
+    }
+
+    /// The row of an event that an inbox accepts: not tried yet, and under no fence that anybody
+    /// will hold. `used` as in [`Receipt::first`].
+    pub fn received(claiming: &Claiming, now: OffsetDateTime, used: Fence) -> Self {
+        Self {
+            state: State::Received,
+            attempts: 0,
+            until: None,
+            ..Self::first(claiming, now, used)
+        }
+    }
+
+    /// The row of a failed or dead event that starts anew. Its fence stays: no lease stands on it.
+    pub fn requeued(&self, now: OffsetDateTime) -> Self {
+        Self {
+            state: State::Received,
+            attempts: 0,
+            changed_at: now,
+            until: None,
+            result: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The row of an event whose body is gone, so that nobody can act on it.
+    #[cfg(all(feature = "inbox", feature = "rusqlite"))]
+    pub(crate) fn without_body(&self, now: OffsetDateTime) -> Self {
+        Self {
+            state: State::Dead,
+            changed_at: now,
+            until: None,
+            result: super::verdict::NO_BODY.to_vec(),
+            ..self.clone()
         }
     }
 

@@ -12,6 +12,13 @@ pub const MAX_RESULT_BYTES: usize = 4096;
 /// What is kept of an event whose last allowed attempt failed.
 pub(crate) const TOO_MANY_ATTEMPTS: &[u8] = b"too many attempts";
 
+/// What is kept of an event whose body was lost in the inbox.
+#[cfg(all(
+    feature = "inbox",
+    any(feature = "rusqlite", feature = "sqlx-postgres")
+))]
+pub(crate) const NO_BODY: &[u8] = b"the body is missing";
+
 /// Where an event stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {

@@ -75,3 +75,10 @@ hookproof::batch_conformance! {
     serializable_batches: Pool::at("serializable", 20, 100),
 }
 hookproof::stats_conformance! { stats: Pool::at("read committed", 1, 1) }
+
+#[cfg(feature = "inbox")]
+hookproof::inbox_conformance! {
+    read_committed_inbox: Pool::at("read committed", 30, 1_000),
+    repeatable_read_inbox: Pool::at("repeatable read", 10, 100),
+    serializable_inbox: Pool::at("serializable", 10, 100),
+}

@@ -18,6 +18,8 @@ mod common_server;
 mod batches;
 mod conformance;
 mod faults;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod isolation;
 mod judged;
 mod objects;

@@ -18,7 +18,7 @@ use super::{
 const SCHEMA: &str = "HOOKPROOF_TEST_SCHEMA";
 
 /// The store to work on, in a child: in the schema that the parent has made.
-fn as_child() -> Option<(PostgresStore, sqlx::PgPool)> {
+pub(crate) fn as_child() -> Option<(PostgresStore, sqlx::PgPool)> {
     let schema = std::env::var(SCHEMA).ok()?;
     let options = super::options(&std::env::var(URL).unwrap(), &schema);
     let pool = PgPoolOptions::new().max_connections(4);
@@ -27,7 +27,7 @@ fn as_child() -> Option<(PostgresStore, sqlx::PgPool)> {
 }
 
 /// This test once more, as another process.
-fn child(test: &str, bench: &Bench) -> (Child, BufReader<ChildStdout>) {
+pub(crate) fn child(test: &str, bench: &Bench) -> (Child, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(SCHEMA, &bench.schema)
@@ -40,7 +40,7 @@ fn child(test: &str, bench: &Bench) -> (Child, BufReader<ChildStdout>) {
 }
 
 /// What the child says after `word`, or nothing at its end.
-fn said(output: &mut impl BufRead, word: &str) -> Option<String> {
+pub(crate) fn said(output: &mut impl BufRead, word: &str) -> Option<String> {
     let mut line = String::new();
     while output.read_line(&mut line).unwrap() > 0 {
         // The harness writes its own words onto the same lines.
@@ -52,7 +52,7 @@ fn said(output: &mut impl BufRead, word: &str) -> Option<String> {
     None
 }
 
-fn wait_to_be_killed() -> ! {
+pub(crate) fn wait_to_be_killed() -> ! {
     loop {
         std::thread::park();
     }

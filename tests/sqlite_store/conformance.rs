@@ -73,3 +73,9 @@ hookproof::batch_conformance! {
     normal_batches: Sqlite::with(Synchronous::Normal),
 }
 hookproof::stats_conformance! { stats: Sqlite::with(Synchronous::Normal) }
+
+#[cfg(feature = "inbox")]
+hookproof::inbox_conformance! {
+    full_inbox: Sqlite::with(Synchronous::Full),
+    normal_inbox: Sqlite::with(Synchronous::Normal),
+}

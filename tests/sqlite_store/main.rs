@@ -14,6 +14,8 @@ mod batches;
 mod conformance;
 mod deferred;
 mod faults;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod objects;
 mod processes;
 mod quiet;

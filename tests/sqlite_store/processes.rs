@@ -24,12 +24,12 @@ use super::{
 const FILE: &str = "HOOKPROOF_TEST_FILE";
 
 /// The file to work on, in a child.
-fn as_child() -> Option<PathBuf> {
+pub(crate) fn as_child() -> Option<PathBuf> {
     std::env::var_os(FILE).map(Into::into)
 }
 
 /// This test once more, as another process.
-fn child(test: &str, bench: &Bench) -> (Child, BufReader<ChildStdout>) {
+pub(crate) fn child(test: &str, bench: &Bench) -> (Child, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(FILE, bench.path())
@@ -41,7 +41,7 @@ fn child(test: &str, bench: &Bench) -> (Child, BufReader<ChildStdout>) {
 }
 
 /// What the child says after `word`, or nothing at its end.
-fn said(output: &mut impl BufRead, word: &str) -> Option<String> {
+pub(crate) fn said(output: &mut impl BufRead, word: &str) -> Option<String> {
     let mut line = String::new();
     while output.read_line(&mut line).unwrap() > 0 {
         // The harness writes its own words onto the same lines.
@@ -53,7 +53,7 @@ fn said(output: &mut impl BufRead, word: &str) -> Option<String> {
     None
 }
 
-fn store(path: PathBuf) -> SqliteStore {
+pub(crate) fn store(path: PathBuf) -> SqliteStore {
     SqliteStore::builder(path)
         .busy_timeout(Duration::from_secs(60))
         .synchronous(Synchronous::Normal)

@@ -2,6 +2,8 @@
 
 mod effects;
 mod entry;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod index;
 mod objects;
 mod shard;
@@ -202,6 +204,8 @@ impl MemoryStoreBuilder {
                 on_abandoned: self.on_abandoned,
                 hasher: Hasher::random(),
                 capacity: self.capacity,
+                #[cfg(feature = "inbox")]
+                inbox: inbox::Bodies::default(),
             }),
             objects: Objects::new(self.object_capacity),
         }

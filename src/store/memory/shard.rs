@@ -22,7 +22,7 @@ use super::{
 /// A lease points at its shard, so that shards, not stores, are what threads count references to.
 pub(super) struct Shard {
     table: Mutex<Table>,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// What all shards of a store have in common.
@@ -31,6 +31,9 @@ pub(super) struct Shared {
     pub(super) on_abandoned: Arc<dyn OnAbandoned>,
     pub(super) hasher: Hasher,
     pub(super) capacity: usize,
+    /// Locked within a shard's lock, never around one.
+    #[cfg(feature = "inbox")]
+    pub(super) inbox: super::inbox::Bodies,
 }
 
 impl Shared {
@@ -38,6 +41,14 @@ impl Shared {
     /// be the application's.
     pub(super) fn now(&self) -> OffsetDateTime {
         whole_micros(self.clock.now())
+    }
+
+    /// Whether a receipt may be removed. If so, the inbox forgets what it has of it.
+    pub(super) fn lets_go(&self, _receipt: &Receipt) -> bool {
+        #[cfg(feature = "inbox")]
+        return self.inbox.let_go(_receipt);
+        #[cfg(not(feature = "inbox"))]
+        true
     }
 }
 
@@ -118,6 +129,8 @@ impl Shard {
         let mut table = self.table();
         let (slot, row) = table.find(hash, key).ok()?;
         table.remove(slot, &row);
+        #[cfg(feature = "inbox")]
+        self.shared.inbox.forget(key);
         Some(row)
     }
 }

@@ -6,12 +6,13 @@ use time::OffsetDateTime;
 
 use crate::{
     event::EventKey,
-    store::{Claim, Claiming, StoreError, StoreErrorKind, StoreStats},
+    store::{Claim, Claiming, Receipt, StoreError, StoreErrorKind, StoreStats},
 };
 
 use super::{
     index::Hash,
     shard::{Shard, Shared},
+    table::Table,
 };
 
 /// Receipts for which there is one shard: so few that its index grows in a third of a millisecond.
@@ -96,15 +97,27 @@ impl Shards {
     pub(super) fn claim(&self, claiming: Claiming) -> Result<Claim, StoreError> {
         let now = self.shared.now();
         let (shard, hash) = self.of(&claiming.key);
+        let table = self.table_with_room(shard, hash, &claiming.key, now)?;
+        shard.claim(table, hash, claiming, now)
+    }
+
+    /// The table of a shard in which the event is, or there is room for it.
+    pub(super) fn table_with_room<'s>(
+        &self,
+        shard: &'s Shard,
+        hash: Hash,
+        key: &EventKey,
+        now: OffsetDateTime,
+    ) -> Result<MutexGuard<'s, Table>, StoreError> {
         let mut table = shard.table();
-        while table.room() == 0 && table.find(hash, &claiming.key).is_err() {
+        while table.room() == 0 && table.find(hash, key).is_err() {
             drop(table);
             if !self.make_room(shard, now) {
                 return Err(StoreError::new(StoreErrorKind::Full));
             }
             table = shard.table();
         }
-        shard.claim(table, hash, claiming, now)
+        Ok(table)
     }
 
     /// Gives a shard room from one that has some left, or else from one in which a few receipts can
@@ -132,7 +145,7 @@ impl Shards {
                 continue;
             }
             *turn = at.saturating_add(1);
-            if table.purge(now, PURGE_WHEN_FULL) > 0 {
+            if table.purge(now, PURGE_WHEN_FULL, |row| self.shared.lets_go(row)) > 0 {
                 *turn = at;
                 return table.take_room();
             }
@@ -152,7 +165,8 @@ impl Shards {
         for (at, shard) in self.all_from(start) {
             while purged < at_most {
                 let step = at_most.saturating_sub(purged).min(PURGE_STEP);
-                let found = shard.table().purge(now, step);
+                let lets_go = |row: &Receipt| self.shared.lets_go(row);
+                let found = shard.table().purge(now, step, lets_go);
                 purged = purged.saturating_add(found);
                 if found < step {
                     break;

@@ -133,8 +133,14 @@ impl Table {
         self.slab.soonest() <= micros(now)
     }
 
-    /// Removes up to `at_most` receipts that may be purged, and returns how many.
-    pub(super) fn purge(&mut self, now: OffsetDateTime, at_most: usize) -> usize {
+    /// Removes up to `at_most` receipts that may be purged and that an inbox lets go, and returns
+    /// how many.
+    pub(super) fn purge(
+        &mut self,
+        now: OffsetDateTime,
+        at_most: usize,
+        lets_go: impl Fn(&Receipt) -> bool,
+    ) -> usize {
         if !self.has_expired(now) {
             return 0;
         }
@@ -153,7 +159,7 @@ impl Table {
                     // Neither its result nor the readable parts of its key matter here.
                     let key = EventKey::nameless(entry.digest);
                     let receipt = entry.receipt(&facts, key, Vec::new());
-                    if receipt.is_purgeable(now) {
+                    if receipt.is_purgeable(now) && lets_go(&receipt) {
                         self.remove(slot, &receipt);
                         purged = purged.saturating_add(1);
                         continue;

@@ -32,4 +32,19 @@ impl Found {
             ))
         }
     }
+
+    /// The receipt of the event that it names, which must be the one with this digest.
+    #[cfg(feature = "inbox")]
+    pub(super) fn receipt_under(self, digest: &[u8]) -> Result<Receipt, StoreError> {
+        let corrupt = |error| StoreError::with_source(StoreErrorKind::Corrupt, error);
+        let key = EventKey::make(&self.tenant, &self.provider, &self.event_id).map_err(corrupt)?;
+        if key.digest() == digest {
+            self.row.into_receipt(key)
+        } else {
+            Err(StoreError::with_source(
+                StoreErrorKind::Corrupt,
+                "the row lies under another event's key",
+            ))
+        }
+    }
 }

@@ -91,7 +91,9 @@
 //! for [`BatchStore`], [`stats_conformance!`](crate::stats_conformance) for
 //! [`StatsStore`].
 //!
-//! Events in state `Received` come from an inbox only, and so do their cases. A store with a limit
+//! Events in state `Received` come from an inbox only, and so do their cases: with the feature
+//! `inbox` they are in `conformance::inbox`, for stores that are an
+//! `InboxStore`. A store with a limit
 //! (`Full`), a transaction or a schema of its own has more to prove than this.
 
 // The other half of the promise that no case can be forgotten: a case that the list below does not
@@ -126,6 +128,8 @@ mod clocks;
 mod conflicts;
 mod deliveries;
 mod fences;
+#[cfg(feature = "inbox")]
+pub mod inbox;
 mod keys;
 mod leases;
 mod purges;

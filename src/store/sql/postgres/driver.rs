@@ -115,11 +115,16 @@ pub(super) fn stored(
     at: usize,
     key: &EventKey,
 ) -> Result<Option<Receipt>, StoreError> {
+    let found = found(row, at)?;
+    found.map(|found| found.receipt_of(key)).transpose()
+}
+
+pub(super) fn found(row: &PgRow, at: usize) -> Result<Option<Found>, StoreError> {
     let column = |number: usize| at.saturating_add(number);
     let Some(tenant) = row.try_get::<Option<String>, _>(column(0))? else {
         return Ok(None);
     };
-    let found = Found {
+    Ok(Some(Found {
         tenant,
         provider: row.try_get(column(1))?,
         event_id: row.try_get(column(2))?,
@@ -134,6 +139,5 @@ pub(super) fn stored(
             expires_at: row.try_get(column(10))?,
             result: row.try_get(column(11))?,
         },
-    };
-    found.receipt_of(key).map(Some)
+    }))
 }

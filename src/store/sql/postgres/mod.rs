@@ -5,6 +5,8 @@ mod statements;
 
 mod batch;
 mod driver;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod ledger;
 mod migrate;
 mod order;

@@ -1,13 +1,13 @@
 //! The tables, and how they are brought in.
 
 /// The schema's version, as recorded by [`SCHEMA`]. What changed since version 1: the tables of
-/// steps and objects.
+/// steps, objects and the inbox.
 pub(super) const VERSION: i64 = 2;
 
 /// The oldest version that [`SCHEMA`] brings up to date.
 pub(super) const OLDEST_VERSION: i64 = 1;
 
-/// Creates what is missing, and changes nothing that is there but an older version's number.
+/// The receipts, their steps, and objects.
 ///
 /// - Names are compared by their bytes, whatever the database's collation.
 /// - The only index beside the key is on a column that is never updated, so every change of a row
@@ -19,7 +19,7 @@ pub(super) const OLDEST_VERSION: i64 = 1;
 ///   that deletes the receipt waits for its lock, which the statement itself would not see.
 /// - `was_*` is the version before. `deleted_at` is null for all but deletions, so its index does
 ///   not keep other changes from staying on their page.
-macro_rules! schema {
+macro_rules! receipt_tables {
     () => {
         "\
 CREATE TABLE IF NOT EXISTS webhook_receipt (
@@ -69,12 +69,57 @@ CREATE TABLE IF NOT EXISTS webhook_object (
 ) WITH (fillfactor = 90);
 CREATE INDEX IF NOT EXISTS webhook_object_deleted ON webhook_object (deleted_at)
   WHERE deleted_at IS NOT NULL;
-INSERT INTO webhook_receipt_meta (one, version) VALUES (1, 2)
-  ON CONFLICT (one) DO UPDATE SET version = 2 WHERE webhook_receipt_meta.version = 1;
 "
     };
 }
 
+/// The inbox, since version 2.
+///
+/// - `webhook_inbox` holds deliveries. Its rows are written once and deleted, and lie apart from
+///   the receipts because those are written over and these are long.
+/// - `webhook_inbox_due` is the queue of those that are not done. A row of it says when to look at
+///   the receipt, which decides. Times to look at change with each attempt and need an index; in
+///   this small table that costs the receipts nothing.
+macro_rules! inbox_tables {
+    () => {
+        "\
+CREATE TABLE IF NOT EXISTS webhook_inbox (
+  key         uuid     NOT NULL PRIMARY KEY,
+  accepted_at bigint   NOT NULL,
+  received_at bigint   NOT NULL,
+  sent_at     bigint,
+  coverage    bigint   NOT NULL,
+  scheme      text     COLLATE \"C\" NOT NULL,
+  event_type  text     COLLATE \"C\",
+  key_id      text     COLLATE \"C\",
+  delivery_id text     COLLATE \"C\",
+  headers     bytea    NOT NULL,
+  body        bytea    NOT NULL
+);
+CREATE INDEX IF NOT EXISTS webhook_inbox_accepted ON webhook_inbox (accepted_at);
+CREATE TABLE IF NOT EXISTS webhook_inbox_due (
+  key    uuid   NOT NULL PRIMARY KEY,
+  due_at bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX IF NOT EXISTS webhook_inbox_due_at ON webhook_inbox_due (due_at);
+"
+    };
+}
+
+macro_rules! schema {
+    () => {
+        concat!(
+            receipt_tables!(),
+            inbox_tables!(),
+            "\
+INSERT INTO webhook_receipt_meta (one, version) VALUES (1, 2)
+  ON CONFLICT (one) DO UPDATE SET version = 2 WHERE webhook_receipt_meta.version = 1;
+"
+        )
+    };
+}
+
+/// Creates what is missing, and changes nothing that is there but an older version's number.
 pub(super) const SCHEMA: &str = schema!();
 
 /// The same by one at a time: `IF NOT EXISTS` alone fails when two look at once. Sent as one

@@ -187,6 +187,22 @@ pub(super) const CLAIM: &str = concat!(
     ") SELECT own.free, r.* FROM own LEFT JOIN won r ON TRUE"
 );
 
+/// The inbox's queue follows receipts that have changed. Nothing happens where the event is none of
+/// the inbox's.
+macro_rules! queued {
+    ($changed:literal) => {
+        concat!(
+            "waits AS (UPDATE webhook_inbox_due q SET due_at = coalesce(c.lease_until, c.changed_at) \
+                FROM ",
+            $changed,
+            " c WHERE q.key = c.key AND c.state IN (0, 1, 3)), \
+             ended AS (DELETE FROM webhook_inbox_due q USING ",
+            $changed,
+            " c WHERE q.key = c.key AND c.state IN (2, 4))"
+        )
+    };
+}
+
 /// Settles, renews, releases: what only the holder of the last fence may write.
 ///
 /// Always one row: whether the transaction is the one numbered 7, and what was written.
@@ -203,8 +219,18 @@ pub(super) const CHANGE: &str = concat!(
         WHERE t.here AND r.key = $1::text::uuid AND r.state = 1 AND r.fence = $2::bigint \
         RETURNING ",
     columns!(),
-    ") SELECT t.here, r.* FROM t LEFT JOIN changed r ON TRUE"
+    ", r.key), ",
+    queued!("changed"),
+    " SELECT t.here, r.* FROM t LEFT JOIN changed r ON TRUE"
 );
+
+/// What the inbox has of receipts that are gone.
+macro_rules! unparked {
+    () => {
+        "unqueued AS (DELETE FROM webhook_inbox_due q USING gone WHERE q.key = gone.key), \
+         unparked AS (DELETE FROM webhook_inbox i USING gone WHERE i.key = gone.key)"
+    };
+}
 
 /// Waits for claims under way of an event that has a row. 1 key.
 pub(super) const FORGET: &str = concat!(
@@ -217,8 +243,9 @@ pub(super) const FORGET: &str = concat!(
      gone AS (DELETE FROM webhook_receipt r USING calm \
         WHERE r.key = $1::text::uuid AND calm.taken IS NOT NULL RETURNING ",
     columns!(),
-    "), \
-     turn AS MATERIALIZED (SELECT gone.fence AS top, ",
+    ", r.key), ",
+    unparked!(),
+    ", turn AS MATERIALIZED (SELECT gone.fence AS top, ",
     turn!(),
     " FROM gone) \
      SELECT ",
@@ -226,7 +253,8 @@ pub(super) const FORGET: &str = concat!(
     ", r.* FROM gone r, turn"
 );
 
-/// Oldest first, never one whose lease is running, and none that somebody is at. Returns how many.
+/// Oldest first, never one whose lease is running, none that waits in the inbox, and none that
+/// somebody is at. Returns how many.
 ///
 /// 1 now, 2 at most.
 pub(super) const PURGE: &str = concat!(
@@ -240,13 +268,16 @@ pub(super) const PURGE: &str = concat!(
         WHERE r.expires_at <= (SELECT now FROM t) AND NOT (r.state = 1 \
            AND coalesce(r.lease_until > (SELECT now FROM t) AND r.lease_until - (SELECT now FROM t) \
               <= 2 * (r.lease_until - r.changed_at), FALSE)) \
+           AND NOT (r.state IN (0, 1, 3) AND coalesce(\
+              (SELECT TRUE FROM webhook_inbox_due q WHERE q.key = r.key), FALSE)) \
         ORDER BY r.expires_at LIMIT $2::bigint FOR UPDATE SKIP LOCKED), \
      alone AS MATERIALIZED (SELECT key FROM old WHERE pg_try_advisory_xact_lock(",
     presence!(of key),
     ")), \
      gone AS (DELETE FROM webhook_receipt WHERE key = ANY (ARRAY(SELECT key FROM alone)) \
-        RETURNING fence), \
-     total AS MATERIALIZED (SELECT count(*) AS rows, max(fence) AS top FROM gone), \
+        RETURNING fence, key), ",
+    unparked!(),
+    ", total AS MATERIALIZED (SELECT count(*) AS rows, max(fence) AS top FROM gone), \
      turn AS MATERIALIZED (SELECT total.top, ",
     turn!(),
     " FROM total WHERE total.top > 0) \
@@ -260,3 +291,5 @@ mod stats;
 
 pub(super) use batch::{CLAIM_MANY, FIND_MANY};
 pub(super) use stats::STATS;
+#[cfg(feature = "inbox")]
+pub(super) mod inbox;

@@ -9,7 +9,7 @@ use super::{Ask, Attempt, Change, Changed, Look, Session};
 
 /// How often a statement is run that the server calls off for an isolation level that is stricter
 /// than it needs. Each time somebody else has got on, so this many are never needed in practice.
-pub(super) const TRIES: usize = 50;
+pub(in crate::store::sql) const TRIES: usize = 50;
 
 /// A session of a pool, whose default isolation level may be anything. A statement that was called
 /// off has written nothing, and sees what is there when it is run again.
@@ -18,10 +18,11 @@ pub(in crate::store::sql) struct Alone<'c, S>(pub(in crate::store::sql) &'c mut 
 
 macro_rules! again {
     ($call:expr) => {{
-        let mut left = TRIES;
+        let mut left = $crate::store::sql::server::TRIES;
         loop {
             left = left.saturating_sub(1);
-            match $call.await {
+            let done: Result<_, StoreError> = $call.await;
+            match done {
                 Err(error) if error.kind() == StoreErrorKind::Serialization => {
                     if left == 0 {
                         // There is no transaction of the caller's to run again.
@@ -35,7 +36,7 @@ macro_rules! again {
 }
 
 #[cfg(feature = "sqlx-postgres")]
-pub(super) use again;
+pub(in crate::store::sql) use again;
 
 impl<S: Session> Session for Alone<'_, S> {
     type Seen = S::Seen;

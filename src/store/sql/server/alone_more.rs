@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     Alone, Attempt, BatchSession, LedgerSession, Looks, Move, Moved, OrderSession, Wrote,
-    alone::{TRIES, again},
+    alone::again,
 };
 
 impl<S: OrderSession> OrderSession for Alone<'_, S> {

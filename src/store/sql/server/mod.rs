@@ -26,6 +26,10 @@ use crate::{
 
 pub(super) use alone::Alone;
 #[cfg(feature = "sqlx-postgres")]
+pub(super) use alone::TRIES;
+#[cfg(feature = "inbox")]
+pub(super) use alone::again;
+#[cfg(feature = "sqlx-postgres")]
 pub(super) use batch::{BatchSession, Looks};
 pub(super) use contract::{contract, written};
 #[cfg(feature = "sqlx-postgres")]
@@ -33,6 +37,8 @@ pub(super) use ledger::{LedgerSession, Wrote};
 #[cfg(feature = "sqlx-postgres")]
 pub(super) use order::{Begun, Move, Moved, OrderSession};
 pub(super) use verbs::{Ended, Verbs};
+#[cfg(feature = "inbox")]
+pub(super) use verbs::{corrupt, held};
 
 /// One connection. Times are microseconds since 1970; where one is given it stands for the
 /// server's own, which only tests ask for.

@@ -238,7 +238,11 @@ impl Verbs {
 
 /// Somebody's claim is not committed yet: what it will write cannot be seen. The receipt is what
 /// is stored from before; if nothing is, what is known, with a fence of 0.
-pub(super) fn held(claiming: &Claiming, stored: Option<Receipt>, now: OffsetDateTime) -> Claim {
+pub(in crate::store::sql) fn held(
+    claiming: &Claiming,
+    stored: Option<Receipt>,
+    now: OffsetDateTime,
+) -> Claim {
     let receipt = stored.unwrap_or_else(|| Receipt {
         fence: Fence(0),
         ..Receipt::first(claiming, now, Fence(0))
@@ -250,6 +254,6 @@ pub(super) fn held(claiming: &Claiming, stored: Option<Receipt>, now: OffsetDate
     }
 }
 
-pub(super) fn corrupt() -> StoreError {
+pub(in crate::store::sql) fn corrupt() -> StoreError {
     StoreError::new(StoreErrorKind::Corrupt)
 }

@@ -3,6 +3,8 @@
 mod batch;
 mod contract;
 mod error;
+#[cfg(feature = "inbox")]
+mod inbox;
 #[cfg(test)]
 mod judged;
 mod lane;

@@ -134,9 +134,11 @@ impl SqliteStoreBuilder {
         self.write_ahead(&writer)?;
         migrate(&writer)?;
         // A table that is not this one shows here, and not in the first delivery.
-        for statement in [sql::CLAIM, sql::ADVANCE, sql::RECORD] {
+        for statement in [sql::CLAIM, sql::PURGE, sql::ADVANCE, sql::RECORD] {
             writer.prepare(statement)?;
         }
+        #[cfg(feature = "inbox")]
+        super::inbox::probe(&writer)?;
         writer.busy_timeout(self.busy_timeout.min(STRETCH))?;
 
         let mut store = SqliteStore {
@@ -198,7 +200,8 @@ impl SqliteStoreBuilder {
     }
 }
 
-/// Creates the schema, or brings it up to date, unless it is there. Takes no lock if it is, so that a restart never waits.
+/// Creates the schema unless it is there, or adds to an older one what it lacks. Takes no lock if
+/// there is nothing to do, so that a restart never waits.
 fn migrate(connection: &Connection) -> Result<(), StoreError> {
     if is_current(connection)? {
         return Ok(());

@@ -39,7 +39,8 @@ pub(super) fn one(
     found.map(|found| found.receipt_of(key)).transpose()
 }
 
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+/// The receipt in the first twelve columns.
+pub(super) fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     Ok(Found {
         tenant: row.get(0)?,
         provider: row.get(1)?,

@@ -4,18 +4,20 @@
 //! length of a lease or wait, which is what a clock that was set back is judged by.
 
 /// The schema's version, as recorded by [`SCHEMA`]. What changed since version 1: the tables of
-/// steps and objects, and the trigger.
+/// steps, objects and the inbox, and the trigger.
 pub(super) const VERSION: i64 = 2;
 
 /// The oldest version that [`SCHEMA`] brings up to date.
 pub(super) const OLDEST_VERSION: i64 = 1;
 
-/// Creates what is missing, and changes nothing that is there but an older version's number.
+/// The receipts, their steps, and objects.
 ///
 /// The only index of receipts is on a column that is never updated. `fence` in the second table is
 /// the highest one of all rows that were ever deleted. Steps go with their receipt, whoever deletes
 /// it. `was_*` is the version before.
-pub(super) const SCHEMA: &str = "\
+macro_rules! receipt_tables {
+    () => {
+        "\
 CREATE TABLE IF NOT EXISTS webhook_receipt (
   key         BLOB    NOT NULL PRIMARY KEY CHECK (length(key) = 16),
   tenant      TEXT    NOT NULL,
@@ -65,9 +67,47 @@ CREATE TABLE IF NOT EXISTS webhook_object (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS webhook_object_deleted ON webhook_object (deleted_at)
   WHERE deleted_at IS NOT NULL;
+"
+    };
+}
+
+/// The inbox, since version 2: deliveries, which are written once and deleted, and the queue of
+/// those that are not done. A row of the queue says when to look at the receipt, which decides.
+macro_rules! inbox_tables {
+    () => {
+        "\
+CREATE TABLE IF NOT EXISTS webhook_inbox (
+  key         BLOB    NOT NULL PRIMARY KEY CHECK (length(key) = 16),
+  accepted_at INTEGER NOT NULL,
+  received_at INTEGER NOT NULL,
+  sent_at     INTEGER,
+  coverage    INTEGER NOT NULL,
+  scheme      TEXT    NOT NULL,
+  event_type  TEXT,
+  key_id      TEXT,
+  delivery_id TEXT,
+  headers     BLOB    NOT NULL,
+  body        BLOB    NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS webhook_inbox_accepted ON webhook_inbox (accepted_at);
+CREATE TABLE IF NOT EXISTS webhook_inbox_due (
+  key    BLOB    NOT NULL PRIMARY KEY CHECK (length(key) = 16),
+  due_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS webhook_inbox_due_at ON webhook_inbox_due (due_at);
+"
+    };
+}
+
+/// Creates what is missing, and changes nothing that is there but an older version's number.
+pub(super) const SCHEMA: &str = concat!(
+    receipt_tables!(),
+    inbox_tables!(),
+    "\
 INSERT INTO webhook_receipt_meta (one, version, fence) VALUES (1, 2, 0)
   ON CONFLICT (one) DO UPDATE SET version = 2 WHERE version = 1;
-";
+"
+);
 
 /// Whether [`SCHEMA`] was ever run.
 pub(super) const HAS_SCHEMA: &str =
@@ -81,6 +121,20 @@ macro_rules! columns {
          changed_at, expires_at, result"
     };
 }
+
+/// The first fence of a row that is inserted at this time.
+macro_rules! first_fence {
+    ($now:literal) => {
+        concat!(
+            "max(",
+            $now,
+            ", min((SELECT fence FROM webhook_receipt_meta), 9223372036854775806) + 1)"
+        )
+    };
+}
+
+#[cfg(feature = "inbox")]
+pub(super) mod inbox;
 
 pub(super) const FIND: &str = concat!(
     "SELECT ",
@@ -96,9 +150,9 @@ pub(super) const FIND: &str = concat!(
 pub(super) const CLAIM: &str = concat!(
     "INSERT INTO webhook_receipt AS r (key, tenant, provider, event_id, body_hash, state, attempts, \
         fence, lease_until, received_at, changed_at, expires_at, result) \
-     VALUES (?1, ?2, ?3, ?4, ?5, 1, 1, \
-        max(?6, min((SELECT fence FROM webhook_receipt_meta), 9223372036854775806) + 1), \
-        ?7, ?6, ?6, ?8, NULL) \
+     VALUES (?1, ?2, ?3, ?4, ?5, 1, 1, ",
+    first_fence!("?6"),
+    ", ?7, ?6, ?6, ?8, NULL) \
      ON CONFLICT (key) DO UPDATE SET \
         state = 1, attempts = min(r.attempts, 4294967294) + 1, \
         fence = min(r.fence, 9223372036854775806) + 1, \
@@ -130,13 +184,26 @@ pub(super) const FORGET: &str = concat!(
     columns!()
 );
 
-/// Oldest first, and never one whose lease is running. 1 now, 2 at most.
+/// Oldest first, never one whose lease is running, and none that waits in the inbox. 1 now, 2 at
+/// most.
 pub(super) const PURGE: &str = "DELETE FROM webhook_receipt WHERE key IN (\
-        SELECT key FROM webhook_receipt WHERE expires_at <= ?1 AND NOT (state = 1 \
-           AND coalesce(lease_until > ?1 \
-              AND lease_until - ?1 <= 2 * (lease_until - changed_at), FALSE)) \
-        ORDER BY expires_at LIMIT ?2) \
-     RETURNING fence";
+        SELECT r.key FROM webhook_receipt r WHERE r.expires_at <= ?1 AND NOT (r.state = 1 \
+           AND coalesce(r.lease_until > ?1 \
+              AND r.lease_until - ?1 <= 2 * (r.lease_until - r.changed_at), FALSE)) \
+           AND NOT (r.state IN (0, 1, 3) \
+              AND EXISTS (SELECT 1 FROM webhook_inbox_due q WHERE q.key = r.key)) \
+        ORDER BY r.expires_at LIMIT ?2) \
+     RETURNING fence, key";
+
+/// The queue follows a receipt that has changed: 1 key, 2 when to look again. Nothing happens where
+/// the event is none of the inbox's.
+pub(super) const QUEUE_UNTIL: &str = "UPDATE webhook_inbox_due SET due_at = ?2 WHERE key = ?1";
+
+/// The event has ended, or is gone. 1 key.
+pub(super) const UNQUEUE: &str = "DELETE FROM webhook_inbox_due WHERE key = ?1";
+
+/// 1 key.
+pub(super) const DROP_BODY: &str = "DELETE FROM webhook_inbox WHERE key = ?1";
 
 /// Counts states and finds the oldest of what should have moved on: `StoreStats::add`. Reads all
 /// rows. The counts by state, the oldest arrival, how many are overdue and since when, how many have

@@ -29,6 +29,11 @@ pub(super) struct Verbs<'c> {
     purge: Prepared<'c>,
     pub(super) stats: Prepared<'c>,
     remember: Prepared<'c>,
+    pub(super) queue_until: Prepared<'c>,
+    pub(super) unqueue: Prepared<'c>,
+    pub(super) drop_body: Prepared<'c>,
+    #[cfg(feature = "inbox")]
+    pub(super) inbox: super::inbox::Statements<'c>,
     save: Prepared<'c>,
     keep: Prepared<'c>,
     undo: Prepared<'c>,
@@ -82,6 +87,11 @@ impl<'c> Verbs<'c> {
             purge: prepared(sql::PURGE),
             stats: prepared(sql::STATS),
             remember: prepared(sql::REMEMBER),
+            queue_until: prepared(sql::QUEUE_UNTIL),
+            unqueue: prepared(sql::UNQUEUE),
+            drop_body: prepared(sql::DROP_BODY),
+            #[cfg(feature = "inbox")]
+            inbox: super::inbox::Statements::new(),
             save: prepared(sql::SAVE),
             keep: prepared(sql::KEEP),
             undo: prepared(sql::UNDO),
@@ -200,7 +210,7 @@ impl<'c> Verbs<'c> {
     }
 
     /// Nothing, if the fence no longer stands.
-    fn change(
+    pub(super) fn change(
         &mut self,
         key: &EventKey,
         fence: Fence,
@@ -208,7 +218,7 @@ impl<'c> Verbs<'c> {
         now: OffsetDateTime,
     ) -> Result<Option<Receipt>, StoreError> {
         let result = (!result.is_empty()).then_some(result);
-        one(
+        let changed = one(
             self.change.on(self.connection)?,
             params![
                 key.digest().as_slice(),
@@ -219,13 +229,48 @@ impl<'c> Verbs<'c> {
                 micros(now),
             ],
             key,
-        )
+        )?;
+        if let Some(receipt) = &changed {
+            self.queue(receipt)?;
+        }
+        Ok(changed)
+    }
+
+    /// Lets the inbox's queue follow a receipt.
+    fn queue(&mut self, receipt: &Receipt) -> Result<(), StoreError> {
+        match receipt.state {
+            State::Processed | State::Dead => self.unqueue(receipt.key.digest()),
+            State::Received | State::InProgress | State::Failed => {
+                let due = micros(receipt.until.unwrap_or(receipt.changed_at));
+                self.queue_until(receipt.key.digest(), due)
+            }
+        }
+    }
+
+    pub(super) fn queue_until(&mut self, digest: &[u8], due: i64) -> Result<(), StoreError> {
+        let queue_until = self.queue_until.on(self.connection)?;
+        queue_until.execute(params![digest, due])?;
+        Ok(())
+    }
+
+    pub(super) fn unqueue(&mut self, digest: &[u8]) -> Result<(), StoreError> {
+        self.unqueue.on(self.connection)?.execute([digest])?;
+        Ok(())
+    }
+
+    /// What the inbox has of a receipt that is gone.
+    fn drop_parked(&mut self, digest: &[u8]) -> Result<(), StoreError> {
+        self.unqueue(digest)?;
+        self.drop_body.on(self.connection)?.execute([digest])?;
+        Ok(())
     }
 
     pub(super) fn give_back(&mut self, digest: &[u8; 16], fence: Fence) -> Result<(), StoreError> {
         let now = micros(moment(self.clock));
         let give_back = self.give_back.on(self.connection)?;
-        give_back.execute(params![digest.as_slice(), fence.0, now])?;
+        if give_back.execute(params![digest.as_slice(), fence.0, now])? > 0 {
+            self.queue_until(digest, now)?;
+        }
         Ok(())
     }
 
@@ -234,6 +279,7 @@ impl<'c> Verbs<'c> {
         let forgotten = one(forget, params![key.digest().as_slice()], key)?;
         if let Some(receipt) = &forgotten {
             self.remember(receipt.fence.0)?;
+            self.drop_parked(key.digest())?;
         }
         Ok(forgotten)
     }
@@ -244,16 +290,19 @@ impl<'c> Verbs<'c> {
             .purge
             .on(self.connection)?
             .query(params![now, at_most])?;
-        let (mut purged, mut highest) = (0_usize, None);
+        let (mut purged, mut highest) = (Vec::new(), None);
         while let Some(row) = rows.next()? {
-            purged = purged.saturating_add(1);
             highest = highest.max(Some(row.get(0)?));
+            purged.push(row.get::<_, Vec<u8>>(1)?);
         }
         drop(rows);
+        for digest in &purged {
+            self.drop_parked(digest)?;
+        }
         if let Some(fence) = highest {
             self.remember(fence)?;
         }
-        Ok(purged)
+        Ok(purged.len())
     }
 
     /// Without this a fence could repeat, so it fails rather than write nowhere.

@@ -1,0 +1,101 @@
+//! The contract of inboxes, executed, beside that of stores: the same [`Backend`] serves, if its
+//! store is an [`InboxStore`], with [`inbox_conformance!`](crate::inbox_conformance).
+//!
+//! ```
+//! use hookproof::{MemoryStore, testing::{ManualClock, conformance::{Backend, Witness, inbox}}};
+//!
+//! struct Memory;
+//!
+//! impl Backend for Memory {
+//!     type Store = MemoryStore;
+//!
+//!     fn open(&self, clock: ManualClock, witness: Witness) -> MemoryStore {
+//!         MemoryStore::builder().clock(clock).on_abandoned(witness).build()
+//!     }
+//!
+//!     fn race_rounds(&self) -> usize { 3 }
+//!     fn many_keys(&self) -> usize { 100 }
+//! }
+//!
+//! hookproof::inbox_conformance! { memory: Memory } // in tests: `memory::accepted_event_is_received` …
+//!
+//! # fn main() {
+//! for case in inbox::ALL {
+//!     case.run(&Memory);
+//! }
+//! # }
+//! ```
+
+#[macro_use]
+mod list;
+
+mod accepting;
+mod bench;
+mod leasing;
+mod operating;
+mod racing;
+mod working;
+
+use super::{Backend, bench::opened};
+use crate::inbox::InboxStore;
+use bench::Inbox;
+
+/// One rule of the contract.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    name: &'static str,
+    case: fn(&Inbox<'_>),
+}
+
+impl Case {
+    /// Its name, such as `accepted_event_is_received`.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Finds a case by its name.
+    pub fn by_name(name: &str) -> Option<&'static Case> {
+        ALL.iter().find(|case| case.name == name)
+    }
+
+    /// Opens a store of `backend` and runs the case on it.
+    ///
+    /// # Panics
+    ///
+    /// If the store does not keep the rule.
+    pub fn run<B>(&self, backend: &B)
+    where
+        B: Backend,
+        B::Store: InboxStore,
+    {
+        opened(backend, |bench, store| {
+            (self.case)(&Inbox { bench, store });
+        });
+    }
+}
+
+/// What the tests of [`inbox_conformance!`](crate::inbox_conformance) call.
+#[doc(hidden)]
+pub fn __run<B>(name: &str, backend: &B)
+where
+    B: Backend,
+    B::Store: InboxStore,
+{
+    let case = Case::by_name(name).expect("the list of cases is one and the same");
+    case.run(backend);
+}
+
+macro_rules! all {
+    ($($file:ident { $($case:ident)* })*) => {
+        /// Every case, for a harness of your own; for `#[test]`s there is
+        /// [`inbox_conformance!`](crate::inbox_conformance).
+        pub const ALL: &[Case] = &[$($(
+            Case {
+                name: stringify!($case),
+                case: $file::$case,
+            },
+        )*)*];
+    };
+}
+
+__inbox_cases! { [all] }
