@@ -193,6 +193,14 @@ fn a_gateway_changes_nothing_else() {
             "UPDATE webhook_receipt_meta SET version = 99",
             "SELECT setval('webhook_receipt_fence', 0)",
             "SELECT nextval('webhook_receipt_fence')",
+            "UPDATE webhook_inbox SET body = ''",
+            "UPDATE webhook_inbox SET tenant = 'other'",
+            "DELETE FROM webhook_inbox",
+            "UPDATE webhook_inbox_due SET tenant = 'other'",
+            "UPDATE webhook_effect SET result = ''",
+            "DELETE FROM webhook_effect",
+            "UPDATE webhook_object SET tenant = 'other'",
+            "DELETE FROM webhook_object",
         ] {
             assert_eq!(shop.sql("gateway", sql).await.as_deref(), REFUSED, "{sql}");
         }
@@ -218,8 +226,14 @@ fn a_worker_settles_and_does_not_insert() {
         for sql in [
             "INSERT INTO webhook_receipt SELECT * FROM webhook_receipt",
             "DELETE FROM webhook_receipt",
-            "UPDATE webhook_receipt SET fence = 0",
+            "UPDATE webhook_receipt SET expires_at = 0",
             "UPDATE webhook_receipt SET body_hash = body_hash",
+            "INSERT INTO webhook_inbox SELECT * FROM webhook_inbox",
+            "UPDATE webhook_inbox SET body = ''",
+            "DELETE FROM webhook_inbox",
+            "UPDATE webhook_effect SET result = ''",
+            "DELETE FROM webhook_effect",
+            "DELETE FROM webhook_object",
         ] {
             assert_eq!(shop.sql("worker", sql).await.as_deref(), REFUSED, "{sql}");
         }

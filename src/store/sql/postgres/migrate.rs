@@ -107,8 +107,6 @@ async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
         begun: Some(i64::MIN),
     };
     connection.advance(&moved).await?;
-    // Of nothing, or of what is due to be purged anyway.
-    connection.purge(None, 0).await?;
     #[cfg(feature = "inbox")]
     super::inbox::probe(connection).await?;
     Ok(())

@@ -105,15 +105,18 @@ impl PostgresStore {
     ///
     /// | role | may | store verbs |
     /// |---|---|---|
-    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `claim_many`, `settle`, `renew`, `release`, `get`, `stats` |
-    /// | `webhook_worker` | the same without inserting | `settle`, `renew`, `release`, `get`, `stats` |
-    /// | `webhook_janitor` | read, delete | `purge`, `forget`, `get`, `stats` |
-    /// | `webhook_auditor` | read | `get`, `stats` |
+    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `claim_many`, `accept`, `settle`, `renew`, `release` |
+    /// | `webhook_worker` | the same without inserting receipts and deliveries | `lease_due`, `requeue`, `settle`, `renew`, `release` |
+    /// | `webhook_janitor` | read, delete | `purge`, `drop_bodies`, `purge_deleted`, `forget`, `forget_object` |
+    /// | `webhook_auditor` | read | |
+    ///
+    /// All of them have what only reads: `get`, `stats`, `effects`, `current`, `list`, `parked`. Gateway and
+    /// worker also record steps and advance objects.
     ///
     /// All of them can run [`migrate`](PostgresStore::migrate)'s check of a schema that is there,
     /// except for its trial claim, which is the gateway's; none can create or alter anything. Row
-    /// locks need the right to update some column, so the script adds one that can hold nothing,
-    /// for the janitor.
+    /// locks need the right to update some column, so the script adds one that can hold nothing to
+    /// each of three tables, for the janitor.
     pub const ROLES: &'static str = roles::ROLES;
 
     /// A script that confines gateway and worker to one tenant's rows, to be run after

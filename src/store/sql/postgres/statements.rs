@@ -224,11 +224,10 @@ pub(super) const CHANGE: &str = concat!(
     " SELECT t.here, r.* FROM t LEFT JOIN changed r ON TRUE"
 );
 
-/// What the inbox has of receipts that are gone.
-macro_rules! unparked {
+/// The queue's rows of receipts that are gone.
+macro_rules! unqueued {
     () => {
-        "unqueued AS (DELETE FROM webhook_inbox_due q USING gone WHERE q.key = gone.key), \
-         unparked AS (DELETE FROM webhook_inbox i USING gone WHERE i.key = gone.key)"
+        "unqueued AS (DELETE FROM webhook_inbox_due q USING gone WHERE q.key = gone.key)"
     };
 }
 
@@ -244,7 +243,7 @@ pub(super) const FORGET: &str = concat!(
         WHERE r.key = $1::text::uuid AND calm.taken IS NOT NULL RETURNING ",
     columns!(),
     ", r.key), ",
-    unparked!(),
+    unqueued!(),
     ", turn AS MATERIALIZED (SELECT gone.fence AS top, ",
     turn!(),
     " FROM gone) \
@@ -276,7 +275,7 @@ pub(super) const PURGE: &str = concat!(
     ")), \
      gone AS (DELETE FROM webhook_receipt WHERE key = ANY (ARRAY(SELECT key FROM alone)) \
         RETURNING fence, key), ",
-    unparked!(),
+    unqueued!(),
     ", total AS MATERIALIZED (SELECT count(*) AS rows, max(fence) AS top FROM gone), \
      turn AS MATERIALIZED (SELECT total.top, ",
     turn!(),

@@ -7,22 +7,16 @@ macro_rules! parked {
     };
 }
 
-/// A delivery that is there without being in the queue belonged to a receipt that was deleted by
-/// other means than ours, and gives way.
+/// A delivery that is there is never written over.
 macro_rules! park {
     ($accepted:literal) => {
         concat!(
             "kept AS (INSERT INTO webhook_inbox (key, accepted_at, received_at, sent_at, coverage, \
-                scheme, event_type, key_id, delivery_id, headers, body) SELECT c.key, t.now, \
-                $7::bigint, $8::bigint, $9::bigint, $10, $11, $12, $13, $14, $15 FROM ",
+                tenant, scheme, event_type, key_id, delivery_id, headers, body) SELECT c.key, \
+                t.now, $7::bigint, $8::bigint, $9::bigint, c.tenant, $10, $11, $12, $13, $14, $15 FROM ",
             $accepted,
-            " c, t ON CONFLICT (key) DO UPDATE SET accepted_at = excluded.accepted_at, \
-                received_at = excluded.received_at, sent_at = excluded.sent_at, \
-                coverage = excluded.coverage, scheme = excluded.scheme, \
-                event_type = excluded.event_type, key_id = excluded.key_id, \
-                delivery_id = excluded.delivery_id, headers = excluded.headers, \
-                body = excluded.body), \
-             queued AS (INSERT INTO webhook_inbox_due (key, due_at) SELECT c.key, t.now FROM ",
+            " c, t ON CONFLICT (key) DO NOTHING), \
+             queued AS (INSERT INTO webhook_inbox_due (key, due_at, tenant) SELECT c.key, t.now, c.tenant FROM ",
             $accepted,
             " c, t ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at)"
         )
@@ -148,7 +142,7 @@ pub(in super::super) const REQUEUE: &str = concat!(
         WHERE r.key = body.key AND r.state IN (3, 4) RETURNING ",
     columns!(),
     ", r.key), \
-     queued AS (INSERT INTO webhook_inbox_due (key, due_at) SELECT c.key, t.now FROM changed c, t \
+     queued AS (INSERT INTO webhook_inbox_due (key, due_at, tenant) SELECT c.key, t.now, c.tenant FROM changed c, t \
         ON CONFLICT (key) DO UPDATE SET due_at = excluded.due_at) \
      SELECT EXISTS (SELECT FROM body), r.* FROM t LEFT JOIN changed r ON TRUE"
 );
