@@ -2,6 +2,9 @@
 //!
 //! Roles belong to a whole server, so these tests start one of their own.
 
+#[cfg(feature = "inbox")]
+mod inbox;
+
 use std::sync::OnceLock;
 
 use hookproof::{
