@@ -10,6 +10,8 @@ mod inbox;
 mod ledger;
 mod migrate;
 mod order;
+#[cfg(feature = "inbox")]
+mod review;
 mod roles;
 mod schema;
 mod stats;
