@@ -112,13 +112,20 @@ impl PostgresStore {
     async fn turn_away(&self, id: &ReviewId) -> Result<Discarding, StoreError> {
         let mut connection = self.pool.acquire().await?;
         let connection = &mut *connection;
-        let now = discard(connection, id, self.verbs.now()).await?;
-        Ok(match (find(connection, id).await?, now) {
-            // Purged since, if it was there.
-            (None, _) => Discarding::Unknown,
-            (Some(review), Some(_)) => Discarding::Discarded(review),
-            (Some(review), None) => Discarding::Resolved(review),
-        })
+        for _ in 0..TRIES {
+            let Some(review) = find(connection, id).await? else {
+                return Ok(Discarding::Unknown);
+            };
+            if !review.status.is_open() {
+                return Ok(Discarding::Resolved(review));
+            }
+            if let Some(at) = discard(connection, id, self.verbs.now()).await? {
+                let at = from_micros(at).ok_or_else(corrupt)?;
+                let discarded = review.resolved(ReviewStatus::Discarded, at);
+                return Ok(Discarding::Discarded(discarded));
+            }
+        }
+        Err(StoreError::new(StoreErrorKind::Busy))
     }
 
     async fn page_of_reviews(&self, listing: ReviewListing) -> Result<Vec<Review>, StoreError> {
