@@ -28,7 +28,7 @@ use hookproof::{
     },
     review::{
         Admission, Case, Discarding, Kept, Review, ReviewId, ReviewListing, ReviewPurge,
-        ReviewStore,
+        ReviewStore, WithDelivery,
     },
     scheme,
     store::{SettleError, StoreErrorKind, StoreFuture},
@@ -164,7 +164,7 @@ impl ReviewStore for Store {
     fn review<'a>(
         &'a self,
         id: &'a ReviewId,
-    ) -> StoreFuture<'a, Result<Option<(Review, Option<Parked>)>, StoreError>> {
+    ) -> StoreFuture<'a, Result<Option<WithDelivery>, StoreError>> {
         self.inner.review(id)
     }
 

@@ -314,8 +314,9 @@ impl fmt::Display for Review {
             write!(f, " type={:?}", cut(kind))?;
         }
         if let Some(sent_at) = self.facts.sent_at {
-            let age = self.facts.received_at - sent_at;
-            write!(f, " age={}s", age.whole_seconds())?;
+            let received_at = self.facts.received_at.unix_timestamp();
+            let age = received_at.saturating_sub(sent_at.unix_timestamp());
+            write!(f, " age={age}s")?;
         }
         if let Some(stored) = self.stored {
             write!(f, " stored={stored:?}")?;

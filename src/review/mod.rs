@@ -71,6 +71,9 @@ use crate::{
     store::{StoreError, StoreFuture},
 };
 
+/// A review, and the delivery while it is open.
+pub type WithDelivery = (Review, Option<Parked>);
+
 /// An inbox that also keeps what a human should look at.
 ///
 /// Each verb is one atomic step of the engine below, as with
@@ -88,7 +91,7 @@ pub trait ReviewStore: InboxStore {
     fn review<'a>(
         &'a self,
         id: &'a ReviewId,
-    ) -> StoreFuture<'a, Result<Option<(Review, Option<Parked>)>, StoreError>>;
+    ) -> StoreFuture<'a, Result<Option<WithDelivery>, StoreError>>;
 
     /// Takes the delivery of an open review into the inbox, as a new event for a worker to act on
     /// ([`Review::admitted_key`]), and marks the review. Both or neither is done, and only once,
@@ -124,7 +127,7 @@ macro_rules! forward {
             fn review<'a>(
                 &'a self,
                 id: &'a ReviewId,
-            ) -> StoreFuture<'a, Result<Option<(Review, Option<Parked>)>, StoreError>> {
+            ) -> StoreFuture<'a, Result<Option<WithDelivery>, StoreError>> {
                 (**self).review(id)
             }
 

@@ -8,7 +8,7 @@ use hookproof::{
     inbox::{Accepted, Dropping, InboxStore, Leased, Leasing, Listing, Parcel, Parked, Requeued},
     review::{
         Admission, Discarding, Kept, Review, ReviewId, ReviewListing, ReviewPurge, ReviewStatus,
-        ReviewStore,
+        ReviewStore, WithDelivery,
     },
     store::{SettleError, StoreFuture},
     testing::{
@@ -139,7 +139,7 @@ impl ReviewStore for Mutant {
     fn review<'a>(
         &'a self,
         id: &'a ReviewId,
-    ) -> StoreFuture<'a, Result<Option<(Review, Option<Parked>)>, StoreError>> {
+    ) -> StoreFuture<'a, Result<Option<WithDelivery>, StoreError>> {
         Box::pin(async move {
             let mut found = self.sound.review(id).await?;
             if let Some((_, Some(parked))) = &mut found {

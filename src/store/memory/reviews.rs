@@ -12,7 +12,7 @@ use crate::{
     inbox::{Parcel, Parked},
     review::{
         Admission, Case, Discarding, Kept, Review, ReviewId, ReviewListing, ReviewPurge,
-        ReviewStatus, ReviewStore,
+        ReviewStatus, ReviewStore, WithDelivery,
     },
     store::{StoreError, StoreErrorKind, StoreFuture},
 };
@@ -134,7 +134,7 @@ impl ReviewStore for MemoryStore {
     fn review<'a>(
         &'a self,
         id: &'a ReviewId,
-    ) -> StoreFuture<'a, Result<Option<(Review, Option<Parked>)>, StoreError>> {
+    ) -> StoreFuture<'a, Result<Option<WithDelivery>, StoreError>> {
         Box::pin(async move {
             let rows = self.reviews.rows();
             let row = rows.get(id);

@@ -3,7 +3,7 @@
 use crate::{
     event::EventKey,
     inbox::Parked,
-    review::{Review, ReviewId, ReviewRow},
+    review::{Review, ReviewId, ReviewRow, WithDelivery},
     store::{StoreError, StoreErrorKind},
 };
 
@@ -29,7 +29,7 @@ impl FoundReview {
     }
 
     /// The same, with the delivery only while the review is open.
-    pub(super) fn with_delivery(self) -> Result<(Review, Option<Parked>), StoreError> {
+    pub(super) fn with_delivery(self) -> Result<WithDelivery, StoreError> {
         let (review, parked) = self.believed()?;
         let is_open = review.status.is_open();
         Ok((review, is_open.then_some(parked)))

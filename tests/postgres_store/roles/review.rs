@@ -170,7 +170,7 @@ fn tenants_share_no_review() {
         assert_eq!(refused.kind(), StoreErrorKind::Misuse);
         assert_eq!(
             of_b.reviews(ReviewListing::open()).await.unwrap(),
-            [theirs.clone()]
+            std::slice::from_ref(&theirs)
         );
         assert_eq!(of_b.review(&mine.id).await.unwrap(), None);
         assert!(matches!(

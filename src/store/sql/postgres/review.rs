@@ -5,10 +5,10 @@ use sqlx::{PgConnection, Row, postgres::PgRow};
 use crate::{
     clock::{from_micros, micros_after},
     event::EventKey,
-    inbox::{Accepted, Parked, ParkedRow},
+    inbox::{Accepted, ParkedRow},
     review::{
         Admission, Case, Discarding, Kept, Review, ReviewId, ReviewListing, ReviewPurge, ReviewRow,
-        ReviewStatus, ReviewStore,
+        ReviewStatus, ReviewStore, WithDelivery,
     },
     store::{
         Claim, Claiming, Receipt, Ruling, State, StoreError, StoreErrorKind, StoreFuture,
@@ -135,10 +135,7 @@ impl PostgresStore {
         rows.iter().map(review).collect()
     }
 
-    async fn find_whole(
-        &self,
-        id: &ReviewId,
-    ) -> Result<Option<(Review, Option<Parked>)>, StoreError> {
+    async fn find_whole(&self, id: &ReviewId) -> Result<Option<WithDelivery>, StoreError> {
         let mut connection = self.pool.acquire().await?;
         let Some(row) = find_whole(&mut connection, id).await? else {
             return Ok(None);
@@ -386,7 +383,7 @@ impl ReviewStore for PostgresStore {
     fn review<'a>(
         &'a self,
         id: &'a ReviewId,
-    ) -> StoreFuture<'a, Result<Option<(Review, Option<Parked>)>, StoreError>> {
+    ) -> StoreFuture<'a, Result<Option<WithDelivery>, StoreError>> {
         Box::pin(self.find_whole(id))
     }
 

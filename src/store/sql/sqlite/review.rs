@@ -4,10 +4,10 @@ use rusqlite::{Connection, Row, params};
 
 use crate::{
     clock::micros,
-    inbox::{Parcel, Parked, ParkedRow},
+    inbox::{Parcel, ParkedRow},
     review::{
         Admission, Case, Discarding, Kept, Review, ReviewId, ReviewListing, ReviewPurge, ReviewRow,
-        ReviewStatus, ReviewStore,
+        ReviewStatus, ReviewStore, WithDelivery,
     },
     store::{StoreError, StoreErrorKind, StoreFuture, sql::review::FoundReview},
 };
@@ -95,10 +95,7 @@ impl Verbs<'_> {
         Ok(found.map(|(review, _)| review))
     }
 
-    fn whole_review(
-        &mut self,
-        id: &ReviewId,
-    ) -> Result<Option<(Review, Option<Parked>)>, StoreError> {
+    fn whole_review(&mut self, id: &ReviewId) -> Result<Option<WithDelivery>, StoreError> {
         let find = self.review.find_whole.on(self.connection)?;
         let mut rows = find.query_map([id.as_bytes().as_slice()], whole)?;
         let found = rows.next().transpose()?;
@@ -233,7 +230,7 @@ impl ReviewStore for SqliteStore {
     fn review<'a>(
         &'a self,
         id: &'a ReviewId,
-    ) -> StoreFuture<'a, Result<Option<(Review, Option<Parked>)>, StoreError>> {
+    ) -> StoreFuture<'a, Result<Option<WithDelivery>, StoreError>> {
         let id = *id;
         Box::pin(self.read(move |verbs| verbs.whole_review(&id)))
     }

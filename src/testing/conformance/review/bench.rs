@@ -13,7 +13,7 @@ use crate::{
     inbox::{Accepted, Parcel, Parked},
     review::{
         Admission, Case, Discarding, Kept, Review, ReviewId, ReviewListing, ReviewPurge,
-        ReviewStatus, ReviewStore,
+        ReviewStatus, ReviewStore, WithDelivery,
     },
     testing::Signed,
 };
@@ -79,7 +79,7 @@ impl Desk<'_> {
         }
     }
 
-    pub(super) fn review(&self, id: &ReviewId) -> Option<(Review, Option<Parked>)> {
+    pub(super) fn review(&self, id: &ReviewId) -> Option<WithDelivery> {
         self.wait(async { self.store.review(id).await })
             .expect("cannot read a review")
     }
