@@ -13,6 +13,11 @@ mod mysql;
 mod object;
 #[cfg(feature = "sqlx-postgres")]
 mod postgres;
+#[cfg(all(
+    feature = "inbox",
+    any(feature = "rusqlite", feature = "sqlx-postgres")
+))]
+mod review;
 #[cfg(any(feature = "sqlx-postgres", feature = "sqlx-mysql"))]
 mod server;
 #[cfg(feature = "rusqlite")]
