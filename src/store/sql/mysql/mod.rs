@@ -1,7 +1,11 @@
 //! Receipts in MySQL and MariaDB, through `sqlx`.
 
 mod driver;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod migrate;
+#[cfg(feature = "inbox")]
+mod own;
 mod schema;
 mod session;
 mod statements;

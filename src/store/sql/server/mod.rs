@@ -25,7 +25,7 @@ use crate::{
 };
 
 pub(super) use alone::Alone;
-#[cfg(feature = "sqlx-postgres")]
+#[cfg(any(feature = "sqlx-postgres", feature = "inbox"))]
 pub(super) use alone::TRIES;
 #[cfg(feature = "inbox")]
 pub(super) use alone::again;
