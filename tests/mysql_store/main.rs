@@ -18,6 +18,8 @@ mod common_server;
 mod conformance;
 mod faults;
 mod found_rows;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod isolation;
 mod judged;
 mod processes;

@@ -16,6 +16,9 @@
 //! that insert into it are a deadlock. In the caller's transaction no row is read so before it has
 //! been made to exist.
 //!
+//! **Few rows.** A table of few rows is read from end to end where it is joined, and a statement that
+//! writes locks, or waits for, all that it reads. Hence `FORCE INDEX`.
+//!
 //! Times are microseconds since 1970 by the server's clock in UTC, which no session's time zone
 //! moves. Names and ids are bytes, in and out, so no character set or collation has a say.
 
@@ -93,7 +96,7 @@ pub(super) const INSERT: &str = concat!(
 /// key, mark as read, mark, state, attempts, fence, lease's end, changed at, result.
 pub(super) const TAKE: &str = "UPDATE (SELECT r.`key` FROM webhook_receipt r \
      WHERE r.`key` = ? AND r.mark = ? LIMIT 1 FOR UPDATE SKIP LOCKED) AS free \
-     STRAIGHT_JOIN webhook_receipt r ON r.`key` = free.`key` \
+     STRAIGHT_JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = free.`key` \
      SET r.mark = ?, r.state = ?, r.attempts = ?, r.fence = ?, r.lease_until = ?, r.changed_at = ?, \
      r.result = ?";
 
@@ -115,14 +118,15 @@ pub(super) const WRITE: &str = "UPDATE webhook_receipt r SET r.mark = ?, r.state
 ///
 /// mark, state, attempts, fence, lease's end, changed at, result, due at, key, mark as read.
 pub(super) const WRITE_QUEUED: &str = "UPDATE webhook_receipt r \
-     STRAIGHT_JOIN webhook_inbox_due q ON q.`key` = r.`key` SET r.mark = ?, r.state = ?, \
+     STRAIGHT_JOIN webhook_inbox_due q FORCE INDEX (PRIMARY) ON q.`key` = r.`key` \
+     SET r.mark = ?, r.state = ?, \
      r.attempts = ?, r.fence = ?, r.lease_until = ?, r.changed_at = ?, r.result = ?, q.due_at = ? \
      WHERE r.`key` = ? AND r.mark = ?";
 
 /// Takes one that has ended out of the queue, unless it was sent back since. key, mark as read.
 pub(super) const UNQUEUE: &str = "DELETE q FROM (SELECT r.`key` FROM webhook_receipt r \
      WHERE r.`key` = ? AND r.mark = ? AND r.state IN (2, 4) LIMIT 1 FOR UPDATE SKIP LOCKED) AS ended \
-     STRAIGHT_JOIN webhook_inbox_due q ON q.`key` = ended.`key`";
+     STRAIGHT_JOIN webhook_inbox_due q FORCE INDEX (PRIMARY) ON q.`key` = ended.`key`";
 
 /// Does nothing in a transaction, and is an error where there is none.
 pub(super) const IN_TRANSACTION: &str =
@@ -159,7 +163,8 @@ pub(super) const REMEMBER: &str =
 
 /// A row that is as it was read, and the queue's with it. key, mark as read.
 pub(super) const FORGET: &str = "DELETE r, q FROM webhook_receipt r \
-     LEFT JOIN webhook_inbox_due q ON q.`key` = r.`key` WHERE r.`key` = ? AND r.mark = ?";
+     LEFT JOIN webhook_inbox_due q FORCE INDEX (PRIMARY) ON q.`key` = r.`key` \
+     WHERE r.`key` = ? AND r.mark = ?";
 
 /// Before rows are purged: their slots remember their fences. Waits for nobody.
 ///
@@ -182,7 +187,7 @@ pub(super) const PURGE: &str = concat!(
      STRAIGHT_JOIN webhook_receipt_slot s ON s.slot = r.slot AND s.fence >= r.fence WHERE ",
     old!(),
     " ORDER BY r.expires_at LIMIT ? FOR UPDATE SKIP LOCKED) AS gone \
-     STRAIGHT_JOIN webhook_receipt r ON r.`key` = gone.`key`"
+     STRAIGHT_JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = gone.`key`"
 );
 
 #[cfg(feature = "inbox")]

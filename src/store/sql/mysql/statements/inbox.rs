@@ -79,7 +79,8 @@ macro_rules! eight {
 }
 
 /// Leases those that are as they were read and that nobody has locked. The numbers are what
-/// `Receipt::ruling` has made of the same rows.
+/// `Receipt::ruling` has made of the same rows. Without a `LIMIT` MariaDB takes the inner query for
+/// a part of the outer one, which waits for locks.
 ///
 /// [`AT_ONCE`] keys (fewer are filled up with repetitions), as many pairs of key and mark as read,
 /// mark, lease's end, now, lease's end.
@@ -88,9 +89,9 @@ pub(in super::super) const LEASE: &str = concat!(
     eight!("?", ", "),
     ") AND (",
     eight!("(r.`key` = ? AND r.mark = ?)", " OR "),
-    ") FOR UPDATE SKIP LOCKED) AS free \
-     STRAIGHT_JOIN webhook_receipt r ON r.`key` = free.`key` \
-     STRAIGHT_JOIN webhook_inbox_due q ON q.`key` = r.`key` \
+    ") LIMIT 8 FOR UPDATE SKIP LOCKED) AS free \
+     STRAIGHT_JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = free.`key` \
+     STRAIGHT_JOIN webhook_inbox_due q FORCE INDEX (PRIMARY) ON q.`key` = r.`key` \
      SET r.mark = ?, r.state = 1, r.attempts = LEAST(r.attempts, 4294967294) + 1, \
      r.fence = LEAST(r.fence, 9223372036854775806) + 1, r.lease_until = ?, r.changed_at = ?, \
      r.result = NULL, q.due_at = ?"
@@ -111,7 +112,7 @@ pub(in super::super) const LEASED: &str = concat!(
 /// key, mark as read, when to look at it.
 pub(in super::super) const PUT_OFF: &str = "UPDATE (SELECT r.`key` FROM webhook_receipt r \
      WHERE r.`key` = ? AND r.mark = ? LIMIT 1 FOR UPDATE SKIP LOCKED) AS waits \
-     STRAIGHT_JOIN webhook_inbox_due q ON q.`key` = waits.`key` SET q.due_at = ?";
+     STRAIGHT_JOIN webhook_inbox_due q FORCE INDEX (PRIMARY) ON q.`key` = waits.`key` SET q.due_at = ?";
 
 /// Of one that cannot be read. when to look at it, key, time as read.
 pub(in super::super) const PUT_OFF_UNREAD: &str =
@@ -120,9 +121,9 @@ pub(in super::super) const PUT_OFF_UNREAD: &str =
 /// Of one that has no receipt. Whoever has inserted one and not committed puts the queue's row in
 /// its place afterwards. key.
 pub(in super::super) const UNQUEUE_GONE: &str = "DELETE q FROM (SELECT q.`key` \
-     FROM webhook_inbox_due q LEFT JOIN webhook_receipt r ON r.`key` = q.`key` \
+     FROM webhook_inbox_due q LEFT JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = q.`key` \
      WHERE q.`key` = ? AND r.`key` IS NULL LIMIT 1 FOR UPDATE SKIP LOCKED) AS gone \
-     STRAIGHT_JOIN webhook_inbox_due q ON q.`key` = gone.`key`";
+     STRAIGHT_JOIN webhook_inbox_due q FORCE INDEX (PRIMARY) ON q.`key` = gone.`key`";
 
 /// key.
 pub(in super::super) const PARKED: &str = concat!(
@@ -137,7 +138,7 @@ pub(in super::super) const PARKED: &str = concat!(
 pub(in super::super) const LIST: &str = concat!(
     "SELECT r.`key`, ",
     columns!(),
-    " FROM webhook_inbox i STRAIGHT_JOIN webhook_receipt r ON r.`key` = i.`key` AND r.state = ? \
+    " FROM webhook_inbox i STRAIGHT_JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = i.`key` AND r.state = ? \
      WHERE i.`key` > ? ORDER BY i.`key` LIMIT ?"
 );
 
@@ -145,7 +146,7 @@ pub(in super::super) const LIST: &str = concat!(
 pub(in super::super) const LIST_QUEUED: &str = concat!(
     "SELECT r.`key`, ",
     columns!(),
-    " FROM webhook_inbox_due q STRAIGHT_JOIN webhook_receipt r ON r.`key` = q.`key` AND r.state = ? \
+    " FROM webhook_inbox_due q STRAIGHT_JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = q.`key` AND r.state = ? \
      WHERE q.`key` > ? ORDER BY q.`key` LIMIT ?"
 );
 
@@ -153,7 +154,8 @@ pub(in super::super) const LIST_QUEUED: &str = concat!(
 ///
 /// accepted no later than, whether dead ones too, at most.
 pub(in super::super) const DROP_BODIES: &str = "DELETE i FROM (SELECT i.`key` \
-     FROM webhook_inbox i STRAIGHT_JOIN webhook_receipt r ON r.`key` = i.`key` \
+     FROM webhook_inbox i FORCE INDEX (webhook_inbox_accepted) \
+     STRAIGHT_JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = i.`key` \
      WHERE i.accepted_at <= ? AND (r.state = 2 OR (? AND r.state = 4)) \
      ORDER BY i.accepted_at LIMIT ? FOR UPDATE SKIP LOCKED) AS gone \
-     STRAIGHT_JOIN webhook_inbox i ON i.`key` = gone.`key`";
+     STRAIGHT_JOIN webhook_inbox i FORCE INDEX (PRIMARY) ON i.`key` = gone.`key`";
