@@ -43,7 +43,7 @@ pub(super) fn verified<T>(id: &str, make: impl FnOnce(&Verified<'_>) -> T) -> T 
     make(&hookproof::verify(&signed.body, &signed, &secrets, START).unwrap())
 }
 
-fn parcel(id: &str) -> Parcel {
+pub(super) fn parcel(id: &str) -> Parcel {
     verified(id, |delivery| {
         Parcel::new(delivery, Claiming::new(delivery, key(id)).lease(LEASE))
     })

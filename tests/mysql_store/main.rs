@@ -25,6 +25,7 @@ mod judged;
 mod processes;
 mod quiet;
 mod races;
+mod roles;
 mod schema;
 mod sessions;
 mod transactions;

@@ -6,6 +6,7 @@ mod inbox;
 mod migrate;
 #[cfg(feature = "inbox")]
 mod own;
+mod roles;
 mod schema;
 mod session;
 mod statements;
@@ -87,6 +88,40 @@ impl MySqlStore {
     /// Times are microseconds since 1970; `FROM_UNIXTIME(changed_at / 1e6)` shows them as dates.
     /// Names and ids are bytes; `CONVERT(event_id USING utf8mb4)` shows them as text.
     pub const SCHEMA: &'static str = schema::SCHEMA;
+
+    /// A script that makes four roles with the least that each needs, to be run in the tables'
+    /// database after the schema, by who may create roles and grant on these tables; it may be run
+    /// again, one statement after the other or all at once. It only adds.
+    ///
+    /// | role | may | store verbs |
+    /// |---|---|---|
+    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `accept`, `settle`, `renew`, `release` |
+    /// | `webhook_worker` | the same without inserting receipts and deliveries | `lease_due`, `requeue`, `settle`, `renew`, `release` |
+    /// | `webhook_janitor` | read, delete, raise deleted fences | `purge`, `drop_bodies`, `forget` |
+    /// | `webhook_auditor` | read | |
+    ///
+    /// All of them have what only reads: `get`, `list`, `parked`. Gateway and worker may also write
+    /// the tables of steps and objects, and the janitor delete objects.
+    ///
+    /// All of them can run the check that [`migrate`](MySqlStore::migrate) makes of a schema that is
+    /// there, except for its trial insert, which is the gateway's; none can create or alter anything.
+    ///
+    /// [`claim_in`](MySqlStore::claim_in) is no part of it: MariaDB asks for the right to update every
+    /// column of `webhook_receipt` for that. Who needs it has to be granted that, and is then kept
+    /// from changing names and content by nothing but this crate.
+    ///
+    /// A role counts in a session once it is the user's default:
+    ///
+    /// ```sql
+    /// CREATE USER shop IDENTIFIED BY '…';
+    /// GRANT webhook_gateway TO shop;
+    /// SET DEFAULT ROLE webhook_gateway FOR shop; -- MariaDB
+    /// SET DEFAULT ROLE webhook_gateway TO shop;  -- MySQL
+    /// ```
+    ///
+    /// Neither server has row-level security: who may read a table reads all tenants. Tenants that
+    /// must not see each other need a database each.
+    pub const ROLES: &'static str = roles::ROLES;
 
     /// A store on this pool, by the server's clock. Nothing is asked of the server yet; the schema
     /// must be there before the first claim ([`migrate`](MySqlStore::migrate)).

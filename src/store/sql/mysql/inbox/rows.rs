@@ -82,13 +82,25 @@ pub(super) async fn enqueue(
     key: &EventKey,
     due: i64,
 ) -> Result<(), StoreError> {
-    sqlx::query(sql::ENQUEUE)
+    let inserted = sqlx::query(sql::ENQUEUE)
         .bind(key.digest().as_slice())
         .bind(due)
         .bind(key.tenant().as_bytes())
-        .execute(connection)
-        .await?;
-    Ok(())
+        .execute(&mut *connection)
+        .await;
+    match inserted {
+        Ok(_) => Ok(()),
+        // ER_DUP_ENTRY. Who else would write it has to have the receipt's lock.
+        Err(error) if driver::number(&error) == Some(1062) => {
+            sqlx::query(sql::REQUEUE)
+                .bind(due)
+                .bind(key.digest().as_slice())
+                .execute(connection)
+                .await?;
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 pub(super) async fn list(

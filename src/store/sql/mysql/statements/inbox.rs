@@ -44,9 +44,14 @@ pub(in super::super) const PARK: &str = "INSERT INTO webhook_inbox (`key`, accep
      sent_at, coverage, tenant, scheme, event_type, key_id, delivery_id, headers, body) \
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// key, when to look at it, tenant.
+/// Under the receipt's lock. If there is one, [`REQUEUE`] writes over it: in one statement MariaDB
+/// would ask for the right to update each column. key, when to look at it, tenant.
 pub(in super::super) const ENQUEUE: &str = "INSERT INTO webhook_inbox_due (`key`, due_at, tenant) \
-     VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE due_at = VALUES(due_at)";
+     VALUES (?, ?, ?)";
+
+/// when to look at it, key.
+pub(in super::super) const REQUEUE: &str =
+    "UPDATE webhook_inbox_due SET due_at = ? WHERE `key` = ?";
 
 /// What to look at, longest due first. Takes no lock. Always one row: the time, whether statements
 /// are transactions of their own, and, unless they are null, key and time of the queue's row,
