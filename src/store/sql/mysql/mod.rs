@@ -36,6 +36,9 @@ use super::server::{Verbs, contract};
 /// default. Two defaults are refused as [`Misuse`](crate::store::StoreErrorKind::Misuse), since with
 /// them nobody could be right: `autocommit = 0` and `READ UNCOMMITTED`.
 ///
+/// Only what an inbox accepts or sends back takes several in one transaction, and a call that is
+/// cancelled in it closes its connection.
+///
 /// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
 ///
 /// **Durability** is the server's: with `innodb_flush_log_at_trx_commit` other than 1, or a replica
