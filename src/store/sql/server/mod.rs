@@ -25,7 +25,6 @@ use crate::{
 };
 
 pub(super) use alone::Alone;
-#[cfg(any(feature = "sqlx-postgres", feature = "inbox"))]
 pub(super) use alone::TRIES;
 #[cfg(feature = "inbox")]
 pub(super) use alone::again;
