@@ -199,3 +199,12 @@ hookproof::store_conformance! {
     in_transactions: InTransactions(Pool::with(&[], 10, 100)),
     in_transactions_read_committed: InTransactions(Pool::with(&[READ_COMMITTED], 10, 100)),
 }
+
+#[cfg(feature = "inbox")]
+hookproof::inbox_conformance! {
+    repeatable_read_inbox: Pool::with(&[], 30, 1_000),
+    read_committed_inbox: Pool::with(&[READ_COMMITTED], 10, 100),
+    serializable_inbox: Pool::with(&[SERIALIZABLE], 10, 100),
+    odd_sessions_inbox: Pool::with(ODD, 10, 100),
+    changed_rows_inbox: Pool::at(found_rows::url(), &[], 10, 100),
+}

@@ -18,11 +18,14 @@ mod common_server;
 mod conformance;
 mod faults;
 mod found_rows;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod isolation;
 mod judged;
 mod processes;
 mod quiet;
 mod races;
+mod roles;
 mod schema;
 mod sessions;
 mod transactions;

@@ -21,6 +21,8 @@ pub(in crate::store::sql) struct Seen {
     /// The highest fence of the rows that were deleted from the key's slot; nothing if the slot is
     /// missing.
     pub(in crate::store::sql) deleted: Option<i64>,
+    /// Whether the event is in the inbox's queue.
+    pub(in crate::store::sql) queued: bool,
     /// The row's, if there is one.
     pub(in crate::store::sql) mark: Option<i64>,
 }
@@ -70,11 +72,12 @@ pub(super) async fn find(
             "under READ UNCOMMITTED a claim may be seen that never was",
         ));
     }
-    let (mark, stored) = stored(&row, 5, key)?.unzip();
+    let (mark, stored) = stored(&row, 6, key)?.unzip();
     let seen = Seen {
         connection: row.try_get(1)?,
         autocommit: row.try_get::<i64, _>(2)? != 0,
         deleted: row.try_get(4)?,
+        queued: row.try_get::<i64, _>(5)? != 0,
         mark,
     };
     Ok((row.try_get(0)?, stored, seen))
@@ -162,7 +165,8 @@ pub(super) async fn delete(
         .bind(old)
         .execute(connection)
         .await?;
-    Ok(done.rows_affected() == 1)
+    // The queue's row may count as well.
+    Ok(done.rows_affected() > 0)
 }
 
 /// The time, and whether statements are transactions of their own.
@@ -196,7 +200,19 @@ pub(super) async fn sweep(
 
 /// The receipt in the columns from `at` on, in the order of the statements; nothing if they are
 /// all null.
-fn stored(row: &MySqlRow, at: usize, key: &EventKey) -> Result<Option<Marked>, StoreError> {
+pub(super) fn stored(
+    row: &MySqlRow,
+    at: usize,
+    key: &EventKey,
+) -> Result<Option<Marked>, StoreError> {
+    let Some((mark, found)) = found(row, at)? else {
+        return Ok(None);
+    };
+    found.receipt_of(key).map(|receipt| Some((mark, receipt)))
+}
+
+/// The same, not yet believed.
+pub(super) fn found(row: &MySqlRow, at: usize) -> Result<Option<(i64, Found)>, StoreError> {
     let column = |number: usize| at.saturating_add(number);
     let Some(mark) = row.try_get::<Option<i64>, _>(column(0))? else {
         return Ok(None);
@@ -217,10 +233,10 @@ fn stored(row: &MySqlRow, at: usize, key: &EventKey) -> Result<Option<Marked>, S
             result: row.try_get(column(12))?,
         },
     };
-    found.receipt_of(key).map(|receipt| Some((mark, receipt)))
+    Ok(Some((mark, found)))
 }
 
-fn text(row: &MySqlRow, column: usize) -> Result<String, StoreError> {
+pub(super) fn text(row: &MySqlRow, column: usize) -> Result<String, StoreError> {
     String::from_utf8(row.try_get(column)?)
         .map_err(|error| StoreError::with_source(StoreErrorKind::Corrupt, error.utf8_error()))
 }

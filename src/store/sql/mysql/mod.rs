@@ -1,7 +1,12 @@
 //! Receipts in MySQL and MariaDB, through `sqlx`.
 
 mod driver;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod migrate;
+#[cfg(feature = "inbox")]
+mod own;
+mod roles;
 mod schema;
 mod session;
 mod statements;
@@ -30,6 +35,9 @@ use super::server::{Verbs, contract};
 /// isolation level, time zone, character set and SQL mode that your sessions may have as their
 /// default. Two defaults are refused as [`Misuse`](crate::store::StoreErrorKind::Misuse), since with
 /// them nobody could be right: `autocommit = 0` and `READ UNCOMMITTED`.
+///
+/// Only what an inbox accepts or sends back takes several in one transaction, and a call that is
+/// cancelled in it closes its connection.
 ///
 /// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
 ///
@@ -83,6 +91,40 @@ impl MySqlStore {
     /// Times are microseconds since 1970; `FROM_UNIXTIME(changed_at / 1e6)` shows them as dates.
     /// Names and ids are bytes; `CONVERT(event_id USING utf8mb4)` shows them as text.
     pub const SCHEMA: &'static str = schema::SCHEMA;
+
+    /// A script that makes four roles with the least that each needs, to be run in the tables'
+    /// database after the schema, by who may create roles and grant on these tables; it may be run
+    /// again, one statement after the other or all at once. It only adds.
+    ///
+    /// | role | may | store verbs |
+    /// |---|---|---|
+    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `accept`, `settle`, `renew`, `release` |
+    /// | `webhook_worker` | the same without inserting receipts and deliveries | `lease_due`, `requeue`, `settle`, `renew`, `release` |
+    /// | `webhook_janitor` | read, delete, raise deleted fences | `purge`, `drop_bodies`, `forget` |
+    /// | `webhook_auditor` | read | |
+    ///
+    /// All of them have what only reads: `get`, `list`, `parked`. Gateway and worker may also write
+    /// the tables of steps and objects, and the janitor delete objects.
+    ///
+    /// All of them can run the check that [`migrate`](MySqlStore::migrate) makes of a schema that is
+    /// there, except for its trial insert, which is the gateway's; none can create or alter anything.
+    ///
+    /// [`claim_in`](MySqlStore::claim_in) is no part of it: MariaDB asks for the right to update every
+    /// column of `webhook_receipt` for that. Who needs it has to be granted that, and is then kept
+    /// from changing names and content by nothing but this crate.
+    ///
+    /// A role counts in a session once it is the user's default:
+    ///
+    /// ```sql
+    /// CREATE USER shop IDENTIFIED BY '…';
+    /// GRANT webhook_gateway TO shop;
+    /// SET DEFAULT ROLE webhook_gateway FOR shop; -- MariaDB
+    /// SET DEFAULT ROLE webhook_gateway TO shop;  -- MySQL
+    /// ```
+    ///
+    /// Neither server has row-level security: who may read a table reads all tenants. Tenants that
+    /// must not see each other need a database each.
+    pub const ROLES: &'static str = roles::ROLES;
 
     /// A store on this pool, by the server's clock. Nothing is asked of the server yet; the schema
     /// must be there before the first claim ([`migrate`](MySqlStore::migrate)).

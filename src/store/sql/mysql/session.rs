@@ -76,7 +76,8 @@ impl Session for MySqlConnection {
                 return Ok(lost());
             }
             let receipt = changed(stored, change, now)?;
-            if writing::write(self, &receipt, driver::mark(seen.mark), old).await? {
+            let lasting = change.transaction.is_some();
+            if writing::change(self, &receipt, old, seen.queued, lasting).await? {
                 return Ok(Changed {
                     here: true,
                     written: Some(receipt),
@@ -219,10 +220,10 @@ fn lost() -> Changed {
     }
 }
 
-fn not_autocommit() -> StoreError {
+pub(super) fn not_autocommit() -> StoreError {
     misuse("the pool's sessions have autocommit = 0, so nothing would be committed")
 }
 
-fn no_slot() -> StoreError {
+pub(super) fn no_slot() -> StoreError {
     misuse("the table of slots is incomplete: run the schema")
 }
