@@ -199,3 +199,32 @@ hookproof::store_conformance! {
     in_transactions: InTransactions(Pool::with(&[], 10, 100)),
     in_transactions_read_committed: InTransactions(Pool::with(&[READ_COMMITTED], 10, 100)),
 }
+
+hookproof::order_conformance! {
+    order_repeatable_read: Pool::with(&[], 50, 1_000),
+    order_read_committed: Pool::with(&[READ_COMMITTED], 10, 100),
+    order_serializable: Pool::with(&[SERIALIZABLE], 10, 100),
+    order_odd_sessions: Pool::with(ODD, 10, 100),
+    order_changed_rows: Pool::at(found_rows::url(), &[], 10, 100),
+}
+
+hookproof::ledger_conformance! {
+    ledger_repeatable_read: Pool::with(&[], 50, 1_000),
+    ledger_read_committed: Pool::with(&[READ_COMMITTED], 10, 100),
+    ledger_serializable: Pool::with(&[SERIALIZABLE], 10, 100),
+    ledger_odd_sessions: Pool::with(ODD, 10, 100),
+    ledger_changed_rows: Pool::at(found_rows::url(), &[], 10, 100),
+}
+
+hookproof::batch_conformance! {
+    repeatable_read_batches: Pool::with(&[], 50, 1_000),
+    read_committed_batches: Pool::with(&[READ_COMMITTED], 20, 100),
+    serializable_batches: Pool::with(&[SERIALIZABLE], 20, 100),
+    odd_sessions_batches: Pool::with(ODD, 20, 100),
+    changed_rows_batches: Pool::at(found_rows::url(), &[], 20, 100),
+}
+
+hookproof::stats_conformance! {
+    stats: Pool::with(&[], 1, 1),
+    odd_sessions_stats: Pool::with(ODD, 1, 1),
+}

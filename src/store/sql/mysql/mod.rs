@@ -1,10 +1,15 @@
 //! Receipts in MySQL and MariaDB, through `sqlx`.
 
+mod batch;
 mod driver;
+mod ledger;
 mod migrate;
+mod order;
+mod rows;
 mod schema;
 mod session;
 mod statements;
+mod stats;
 mod tx;
 mod writing;
 
@@ -65,6 +70,7 @@ use super::server::{Verbs, contract};
 pub struct MySqlStore {
     pool: MySqlPool,
     verbs: Verbs,
+    stats_bytes: u64,
 }
 
 contract!(MySqlStore);
@@ -96,6 +102,7 @@ impl MySqlStore {
             pool,
             clock: None,
             on_abandoned: Arc::new(Stderr),
+            stats_bytes: stats::DEFAULT_BYTES,
         }
     }
 }
@@ -105,6 +112,7 @@ pub struct MySqlStoreBuilder {
     pool: MySqlPool,
     clock: Option<Arc<dyn Clock>>,
     on_abandoned: Arc<dyn OnAbandoned>,
+    stats_bytes: u64,
 }
 
 impl fmt::Debug for MySqlStoreBuilder {
@@ -129,10 +137,19 @@ impl MySqlStoreBuilder {
         self
     }
 
+    /// How many bytes of the table [`stats`](crate::store::StatsStore::stats) may read before it
+    /// takes a sample instead; 128 MiB if not set.
+    #[must_use]
+    pub fn stats_bytes(mut self, bytes: u64) -> Self {
+        self.stats_bytes = bytes;
+        self
+    }
+
     /// The store.
     pub fn build(self) -> MySqlStore {
         MySqlStore {
             pool: self.pool,
+            stats_bytes: self.stats_bytes,
             verbs: Verbs {
                 clock: self.clock,
                 on_abandoned: self.on_abandoned,
