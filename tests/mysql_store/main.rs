@@ -15,16 +15,19 @@
 #[path = "../common_server/mod.rs"]
 mod common_server;
 
+mod batches;
 mod conformance;
 mod faults;
 mod found_rows;
 mod isolation;
 mod judged;
+mod objects;
 mod processes;
 mod quiet;
 mod races;
 mod schema;
 mod sessions;
+mod steps;
 mod transactions;
 mod traps;
 
