@@ -207,7 +207,8 @@ fn a_batch_is_few_statements() {
         }
         let commits: Vec<_> = counts.iter().map(|(commits, _)| *commits).collect();
         assert_eq!(commits, [1, 2, 1], "{counts:?}");
-        assert!(counts.iter().all(|(_, asked)| *asked <= 16), "{counts:?}");
+        let most = counts.iter().map(|(_, asked)| *asked).max();
+        assert!(most.is_some_and(|asked| asked <= 8), "{counts:?}");
     });
 }
 

@@ -263,6 +263,43 @@ fn the_newest_revision_is_what_is_written() {
     }
 }
 
+/// A load of old versions writes no row and waits for nobody, not even for who has the row locked.
+#[test]
+fn old_versions_are_answered_without_writing_or_locking() {
+    let server = run(super::MySql::start(&["--log-bin=log"]));
+    let set = "SESSION innodb_lock_wait_timeout = 1";
+    let bench = Bench::with(&server.url(), &[set], 4);
+    let store = bench.store();
+    run(async {
+        let first = store.advance(&order("o1"), v(100)).await.unwrap();
+        assert_eq!(first, applied(None));
+        let mut beside = bench.beside().await;
+        let written = "SELECT CAST(SUM(variable_value) AS SIGNED) \
+                       FROM information_schema.global_status WHERE variable_name IN \
+                       ('Binlog_commits', 'Handler_update', 'Innodb_rows_inserted', \
+                        'Innodb_rows_updated', 'Innodb_row_lock_waits')";
+        let mut other = bench.beside().await;
+        batch(&mut other, "BEGIN; SELECT 1 FROM webhook_object FOR UPDATE").await;
+        let before = number(&mut beside, written).await;
+        for old in 1..100 {
+            let late = store.advance(&order("o1"), v(old)).await.unwrap();
+            assert_eq!(late, older(100));
+            let mut tx = bench.pool.begin().await.unwrap();
+            let late = store.advance_in(&mut tx, &order("o1"), v(old)).await;
+            assert_eq!(late.unwrap(), older(100));
+            tx.commit().await.unwrap();
+        }
+        let same = store.advance(&order("o1"), v(100)).await.unwrap();
+        assert_eq!(same, Advance::Same { current: v(100) });
+        assert_eq!(number(&mut beside, written).await, before);
+        batch(&mut other, "ROLLBACK").await;
+        // That the number tells.
+        let next = store.advance(&order("o1"), v(101)).await.unwrap();
+        assert_eq!(next, applied(Some(100)));
+        assert!(number(&mut beside, written).await > before);
+    });
+}
+
 /// A row of another object under the same digest never answers for this one.
 #[test]
 fn a_row_of_another_object_is_an_error() {

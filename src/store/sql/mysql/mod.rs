@@ -33,8 +33,9 @@ use super::server::{Verbs, contract};
 /// and writes nothing. A new event costs two round trips, and settling two. The statements decide
 /// rightly whatever rows the driver has the server count (`CLIENT_FOUND_ROWS`), and under every
 /// isolation level, time zone, character set and SQL mode that your sessions may have as their
-/// default. Two defaults are refused as [`Misuse`](crate::store::StoreErrorKind::Misuse), since with
-/// them nobody could be right: `autocommit = 0` and `READ UNCOMMITTED`.
+/// default. Three defaults are refused as [`Misuse`](crate::store::StoreErrorKind::Misuse), since with
+/// them nobody could be right: `autocommit = 0`, `READ UNCOMMITTED`, and, by what deletes receipts,
+/// `foreign_key_checks = 0`.
 ///
 /// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
 ///
@@ -44,6 +45,18 @@ use super::server::{Verbs, contract};
 ///
 /// **Your own transaction** makes the receipt and your rows one commit:
 /// [`claim_in`](MySqlStore::claim_in).
+///
+/// **Batches** ([`claim_many`](crate::store::BatchStore::claim_many)) look at all events by one
+/// statement, insert what is new by a second, and take over what may be by a third, whatever their
+/// number; each of the two that write is one commit. If others are at some of the events, or at
+/// others of the same slots, it takes a few more. The rows go to the server as one text of JSON,
+/// usually some 400 bytes an event and 6 KB at most, for which `max_allowed_packet` must have room.
+///
+/// **Numbers** ([`stats`](crate::store::StatsStore::stats)) come from one scan, which takes no lock that
+/// anything waits for: of the whole table up to 128 MiB (some 600,000 receipts), above that of a
+/// random part of its keys of that size ([`stats_bytes`](MySqlStoreBuilder::stats_bytes)). How large
+/// the table is, is what the server says (`information_schema`), which MySQL 8 may have looked up
+/// a day ago (`information_schema_stats_expiry`).
 ///
 /// **Dropped leases** are reported; the event is claimable again by the lease's end.
 ///
