@@ -7,9 +7,10 @@ use hookproof::{
     Advance, Claim, Claiming, Effect, EffectLedger, EffectResult, EffectSlot, EventKey,
     IdempotencyStore, Lease, MySqlStore, ObjectKey, OrderGuard, Receipt, StoreError, Verdict,
     Version,
+    clock::Clock,
     store::{
-        EffectError, Holder, OnAbandoned, RecordError, RecordFault, SettleError, StoreErrorKind,
-        StoreFuture, sql::TxClaim,
+        EffectError, Holder, OnAbandoned, RecordError, RecordFault, SettleError, State,
+        StoreErrorKind, StoreFuture, sql::TxClaim,
     },
     testing::{
         ManualClock,
@@ -72,9 +73,10 @@ impl Backend for InTransactions {
 
     fn open(&self, clock: ManualClock, witness: Witness) -> Claimant {
         Claimant {
-            store: self.0.open(clock, witness.clone()),
+            store: self.0.open(clock.clone(), witness.clone()),
             pool: self.0.bench.pool.clone(),
             witness: Arc::new(witness),
+            clock,
         }
     }
 
@@ -95,9 +97,16 @@ struct Claimant {
     store: MySqlStore,
     pool: sqlx::MySqlPool,
     witness: Arc<dyn OnAbandoned>,
+    clock: ManualClock,
 }
 
 impl Claimant {
+    /// Whether it is not for its own sake that it is in progress.
+    fn is_held(&self, receipt: &Receipt) -> bool {
+        let is_over = receipt.until.is_none_or(|until| until <= self.clock.now());
+        receipt.fence.0 == 0 || (receipt.state != State::Processed && is_over)
+    }
+
     async fn claim_and_commit(&self, claiming: Claiming) -> Result<Claim, StoreError> {
         loop {
             let mut tx = self.pool.begin().await?;
@@ -111,7 +120,7 @@ impl Claimant {
                 }
                 TxClaim::Duplicate(receipt) => Claim::Duplicate(receipt),
                 // Somebody's transaction is about to be committed or not: ask again.
-                TxClaim::InProgress { receipt, .. } if receipt.fence.0 == 0 => continue,
+                TxClaim::InProgress { receipt, .. } if self.is_held(&receipt) => continue,
                 TxClaim::InProgress {
                     retry_after,
                     receipt,
