@@ -15,6 +15,7 @@
 #[path = "../common_server/mod.rs"]
 mod common_server;
 
+mod batches;
 mod conformance;
 mod faults;
 mod found_rows;
@@ -22,12 +23,14 @@ mod found_rows;
 mod inbox;
 mod isolation;
 mod judged;
+mod objects;
 mod processes;
 mod quiet;
 mod races;
 mod roles;
 mod schema;
 mod sessions;
+mod steps;
 mod transactions;
 mod traps;
 

@@ -30,6 +30,9 @@ pub(in crate::store::sql) struct Seen {
 /// What a row says of one key, with its mark.
 pub(super) type Marked = (i64, Receipt);
 
+/// Stands for the caller's transaction, which has no number in MySQL.
+pub(super) const LASTING: i64 = 0;
+
 /// The slot of a key: its first two bytes.
 pub(super) fn slot(key: &EventKey) -> i64 {
     let [high, low, ..] = *key.digest();
@@ -67,11 +70,7 @@ pub(super) async fn find(
         .bind(key.digest().as_slice())
         .fetch_one(connection)
         .await?;
-    if row.try_get::<i64, _>(3)? != 0 {
-        return Err(misuse(
-            "under READ UNCOMMITTED a claim may be seen that never was",
-        ));
-    }
+    is_committed(&row, 3)?;
     let (mark, stored) = stored(&row, 6, key)?.unzip();
     let seen = Seen {
         connection: row.try_get(1)?,
@@ -92,6 +91,11 @@ pub(super) async fn is_free(
         .bind(key.digest().as_slice())
         .execute(connection)
         .await;
+    is_not_locked(looked)
+}
+
+/// What came of a look that waits for nobody.
+pub(super) fn is_not_locked<T>(looked: Result<T, sqlx::Error>) -> Result<bool, StoreError> {
     match looked {
         Ok(_) => Ok(true),
         // ER_LOCK_NOWAIT in MySQL, ER_LOCK_WAIT_TIMEOUT in MariaDB.
@@ -169,16 +173,39 @@ pub(super) async fn delete(
     Ok(done.rows_affected() > 0)
 }
 
-/// The time, and whether statements are transactions of their own.
+/// The time, and what the session is like.
+#[derive(Debug)]
+pub(super) struct Clock {
+    pub(super) now: i64,
+    /// Whether statements outside of transactions are transactions of their own.
+    pub(super) autocommit: bool,
+    /// Whether what belongs to a row goes with it.
+    pub(super) cascades: bool,
+}
+
 pub(super) async fn clock(
     connection: &mut MySqlConnection,
     now: Option<i64>,
-) -> Result<(i64, bool), StoreError> {
+) -> Result<Clock, StoreError> {
     let row = sqlx::query(sql::CLOCK)
         .bind(now)
         .fetch_one(connection)
         .await?;
-    Ok((row.try_get(0)?, row.try_get::<i64, _>(1)? != 0))
+    Ok(Clock {
+        now: row.try_get(0)?,
+        autocommit: row.try_get::<i64, _>(1)? != 0,
+        cascades: row.try_get::<i64, _>(2)? != 0,
+    })
+}
+
+/// Refuses what was read from under somebody's open transaction.
+pub(super) fn is_committed(row: &MySqlRow, column: usize) -> Result<(), StoreError> {
+    if row.try_get::<i64, _>(column)? == 0 {
+        return Ok(());
+    }
+    Err(misuse(
+        "under READ UNCOMMITTED a claim may be seen that never was",
+    ))
 }
 
 /// How many rows it says that it has written or deleted.

@@ -148,9 +148,11 @@ impl MySqlStore {
 
 /// The time, on a session whose statements are transactions of their own.
 async fn clock(connection: &mut MySqlConnection, now: Option<i64>) -> Result<i64, StoreError> {
-    match driver::clock(connection, now).await? {
-        (now, true) => Ok(now),
-        (_, false) => Err(not_autocommit()),
+    let clock = driver::clock(connection, now).await?;
+    if clock.autocommit {
+        Ok(clock.now)
+    } else {
+        Err(not_autocommit())
     }
 }
 

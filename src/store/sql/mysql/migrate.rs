@@ -4,13 +4,14 @@ use sqlx::{Executor, MySqlConnection, Row};
 
 use crate::{
     event::EventKey,
+    order::{ObjectKey, Version},
     store::{Claiming, Fence, Receipt, StoreError, StoreErrorKind},
 };
 
 use super::{
     MySqlStore,
     driver::{self, misuse},
-    schema as sql, writing,
+    ledger, order, schema as sql, writing,
 };
 
 impl MySqlStore {
@@ -91,5 +92,12 @@ async fn probe(connection: &mut MySqlConnection) -> Result<(), StoreError> {
     let now = crate::clock::from_micros(now).ok_or(StoreError::new(StoreErrorKind::Corrupt))?;
     let none = Receipt::first(&Claiming::business(key), now, Fence(0));
     writing::insert_by(connection, &none, 0, -1, 0).await?;
+    ledger::probe(connection, &none.key).await?;
+    let Ok(object) = ObjectKey::new("", "object", "0") else {
+        return Ok(());
+    };
+    order::look(connection, &object, None).await?;
+    // There is none of that mark, or it is left as it is.
+    order::write(connection, &object, &Version::number(0), 0, 0).await?;
     Ok(())
 }

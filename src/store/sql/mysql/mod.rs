@@ -1,15 +1,20 @@
 //! Receipts in MySQL and MariaDB, through `sqlx`.
 
+mod batch;
 mod driver;
 #[cfg(feature = "inbox")]
 mod inbox;
+mod ledger;
 mod migrate;
+mod order;
 #[cfg(feature = "inbox")]
 mod own;
 mod roles;
+mod rows;
 mod schema;
 mod session;
 mod statements;
+mod stats;
 mod tx;
 mod writing;
 
@@ -33,8 +38,9 @@ use super::server::{Verbs, contract};
 /// and writes nothing. A new event costs two round trips, and settling two. The statements decide
 /// rightly whatever rows the driver has the server count (`CLIENT_FOUND_ROWS`), and under every
 /// isolation level, time zone, character set and SQL mode that your sessions may have as their
-/// default. Two defaults are refused as [`Misuse`](crate::store::StoreErrorKind::Misuse), since with
-/// them nobody could be right: `autocommit = 0` and `READ UNCOMMITTED`.
+/// default. Three defaults are refused as [`Misuse`](crate::store::StoreErrorKind::Misuse), since with
+/// them nobody could be right: `autocommit = 0`, `READ UNCOMMITTED`, and, by what deletes receipts,
+/// `foreign_key_checks = 0`.
 ///
 /// Only what an inbox accepts or sends back takes several in one transaction, and a call that is
 /// cancelled in it closes its connection.
@@ -47,6 +53,18 @@ use super::server::{Verbs, contract};
 ///
 /// **Your own transaction** makes the receipt and your rows one commit:
 /// [`claim_in`](MySqlStore::claim_in).
+///
+/// **Batches** ([`claim_many`](crate::store::BatchStore::claim_many)) look at all events by one
+/// statement, insert what is new by a second, and take over what may be by a third, whatever their
+/// number; each of the two that write is one commit. If others are at some of the events, or at
+/// others of the same slots, it takes a few more. The rows go to the server as one text of JSON,
+/// usually some 400 bytes an event and 6 KB at most, for which `max_allowed_packet` must have room.
+///
+/// **Numbers** ([`stats`](crate::store::StatsStore::stats)) come from one scan, which takes no lock that
+/// anything waits for: of the whole table up to 128 MiB (some 600,000 receipts), above that of a
+/// random part of its keys of that size ([`stats_bytes`](MySqlStoreBuilder::stats_bytes)). How large
+/// the table is, is what the server says (`information_schema`), which MySQL 8 may have looked up
+/// a day ago (`information_schema_stats_expiry`).
 ///
 /// **Dropped leases** are reported; the event is claimable again by the lease's end.
 ///
@@ -73,6 +91,7 @@ use super::server::{Verbs, contract};
 pub struct MySqlStore {
     pool: MySqlPool,
     verbs: Verbs,
+    stats_bytes: u64,
 }
 
 contract!(MySqlStore);
@@ -138,6 +157,7 @@ impl MySqlStore {
             pool,
             clock: None,
             on_abandoned: Arc::new(Stderr),
+            stats_bytes: stats::DEFAULT_BYTES,
         }
     }
 }
@@ -147,6 +167,7 @@ pub struct MySqlStoreBuilder {
     pool: MySqlPool,
     clock: Option<Arc<dyn Clock>>,
     on_abandoned: Arc<dyn OnAbandoned>,
+    stats_bytes: u64,
 }
 
 impl fmt::Debug for MySqlStoreBuilder {
@@ -171,10 +192,19 @@ impl MySqlStoreBuilder {
         self
     }
 
+    /// How many bytes of the table [`stats`](crate::store::StatsStore::stats) may read before it
+    /// takes a sample instead; 128 MiB if not set.
+    #[must_use]
+    pub fn stats_bytes(mut self, bytes: u64) -> Self {
+        self.stats_bytes = bytes;
+        self
+    }
+
     /// The store.
     pub fn build(self) -> MySqlStore {
         MySqlStore {
             pool: self.pool,
+            stats_bytes: self.stats_bytes,
             verbs: Verbs {
                 clock: self.clock,
                 on_abandoned: self.on_abandoned,

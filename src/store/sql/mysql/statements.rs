@@ -43,6 +43,14 @@ macro_rules! now {
     };
 }
 
+/// Whether what is not committed can be seen. MySQL and MariaDB have different names for the isolation
+/// level, and each reads its own comment.
+macro_rules! uncommitted {
+    () => {
+        "/*!80000 @@transaction_isolation */ /*M! @@tx_isolation */ = 'READ-UNCOMMITTED'"
+    };
+}
+
 /// What may be purged: `StoredRow`'s receipt `is_purgeable`, and none that is in the inbox's queue.
 /// One that has ended and still is there leaves it as soon as a worker looks. Binds the time three
 /// times.
@@ -58,23 +66,22 @@ macro_rules! old {
 /// statements are transactions of their own, whether what is not committed can be seen, the highest
 /// deleted fence of the slot, whether the event is in the inbox's queue, and what is stored.
 ///
-/// MySQL and MariaDB have different names for the isolation level, and each reads its own comment.
-///
 /// now, slot, key.
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     now!(),
-    ", CAST(CONNECTION_ID() AS SIGNED), @@autocommit, \
-     /*!80000 @@transaction_isolation */ /*M! @@tx_isolation */ = 'READ-UNCOMMITTED', s.fence, \
-     q.`key` IS NOT NULL, ",
+    ", CAST(CONNECTION_ID() AS SIGNED), @@autocommit, ",
+    uncommitted!(),
+    ", s.fence, q.`key` IS NOT NULL, ",
     columns!(),
     " FROM (SELECT 1 AS one) t LEFT JOIN webhook_receipt_slot s ON s.slot = ? \
      LEFT JOIN webhook_receipt r ON r.`key` = ? \
      LEFT JOIN webhook_inbox_due q ON q.`key` = r.`key`"
 );
 
-/// The time, and whether statements are transactions of their own. now.
-pub(super) const CLOCK: &str = concat!("SELECT ", now!(), ", @@autocommit");
+/// The time, whether statements are transactions of their own, and whether what belongs to a row goes
+/// with it. now.
+pub(super) const CLOCK: &str = concat!("SELECT ", now!(), ", @@autocommit, @@foreign_key_checks");
 
 /// On the pool: inserts, if the slot is free and no row with a higher fence was deleted from it
 /// since the look. A key that is there is the error 1062, and not `IGNORE`d: that would ignore more.
@@ -190,5 +197,17 @@ pub(super) const PURGE: &str = concat!(
      STRAIGHT_JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = gone.`key`"
 );
 
+mod batch;
+mod effect;
+mod object;
+mod stats;
+
+pub(super) use batch::{CLAIM_NEW, FIND_MANY, IS_FREE_MANY, PAUSE_FOR, TAKE_MANY};
+pub(super) use effect::{EFFECTS, ENSURE_STEP, LOOK_UP, READ_NAMED, READ_STEP, RECORD, STANDS};
+pub(super) use object::{
+    ENSURE_OBJECT, FIND_OBJECT, FORGET_OBJECT, INSERT_OBJECT, PURGE_DELETED, READ_OBJECT,
+    WRITE_OBJECT,
+};
+pub(super) use stats::{SIZE, STATS};
 #[cfg(feature = "inbox")]
 pub(super) mod inbox;

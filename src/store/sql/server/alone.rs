@@ -35,7 +35,6 @@ macro_rules! again {
     }};
 }
 
-#[cfg(any(feature = "sqlx-postgres", feature = "inbox"))]
 pub(in crate::store::sql) use again;
 
 impl<S: Session> Session for Alone<'_, S> {
