@@ -371,8 +371,8 @@ fn no_table_is_read_from_end_to_end() {
         let fill = format!(
             "INSERT INTO webhook_review (id, retention, body_bytes, kept_at, resolved_at, received_at, \
              coverage, reason, status, presented, tenant, provider, event_id, scheme) \
-             SELECT UNHEX(MD5(seq)), 0, 0, {now} + seq, {now} + seq, 0, 0, 2, 2, '', '', 'p', 'e', 's' \
-             FROM seq_1_to_{MANY}",
+             SELECT UNHEX(MD5(slot)), 0, 0, {now} + slot, {now} + slot, 0, 0, 2, 2, '', '', 'p', 'e', 's' \
+             FROM webhook_receipt_slot WHERE slot BETWEEN 1 AND {MANY}",
             now = START.unix_timestamp() * 1_000_000,
         );
         batch(&mut beside, &fill).await;

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "inbox")]
 mod inbox;
+mod rest;
 #[cfg(feature = "inbox")]
 mod review;
 
