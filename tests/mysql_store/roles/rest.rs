@@ -39,12 +39,25 @@ fn each_does_its_part_with_batches_and_steps() {
         for claim in claims {
             gateway.release(won(claim.unwrap())).await.unwrap();
         }
-        // Some are there and some are not.
-        let batch = || vec![ask("e2"), ask("e3"), ask("e4")];
         for role in [&worker, &janitor, &auditor] {
-            refused(role.claim_many(batch()).await.map(drop));
+            let batch = vec![ask("new"), ask("newer")];
+            role.claim_many(batch)
+                .await
+                .unwrap()
+                .into_iter()
+                .for_each(refused);
         }
-        let claims = gateway.claim_many(batch()).await.unwrap();
+        for role in [&janitor, &auditor] {
+            let batch = vec![ask("e2"), ask("e3")];
+            role.claim_many(batch)
+                .await
+                .unwrap()
+                .into_iter()
+                .for_each(refused);
+        }
+        // Some are there and some are not.
+        let batch = vec![ask("e2"), ask("e3"), ask("e4")];
+        let claims = gateway.claim_many(batch).await.unwrap();
         let attempts = claims.into_iter().map(|claim| {
             let lease = won(claim.unwrap());
             let attempt = lease.attempt();
