@@ -7,6 +7,8 @@
 mod alone;
 mod alone_more;
 mod batch;
+#[cfg(feature = "inbox")]
+mod batch_inbox;
 mod contract;
 mod error;
 mod ledger;
@@ -25,6 +27,8 @@ pub(super) use alone::TRIES;
 #[cfg(feature = "inbox")]
 pub(super) use alone::again;
 pub(super) use batch::{BatchAsk, BatchLook, BatchSession, Looks};
+#[cfg(feature = "inbox")]
+pub(super) use batch_inbox::{Asked, InboxLook, InboxLooks, InboxSession, Took};
 pub(super) use contract::{contract, written};
 pub(super) use ledger::{LedgerSession, Wrote};
 #[cfg(feature = "sqlx-postgres")]
