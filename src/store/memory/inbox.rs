@@ -13,8 +13,8 @@ use crate::{
     clock::after,
     event::EventKey,
     inbox::{
-        Accepted, BatchInbox, Dropping, InboxStore, Leased, Leasing, Listing, Parcel, Parked, Requeued,
-        bounded,
+        Accepted, BatchInbox, Dropping, InboxStore, Leased, Leasing, Listing, Parcel, Parked,
+        Requeued, bounded,
     },
     store::{
         Claim, Lease, Receipt, Ruling, State, StoreError, StoreErrorKind, StoreFuture,

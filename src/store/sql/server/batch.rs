@@ -104,7 +104,6 @@ impl Batch {
             *place = Some(answer);
         }
     }
-
 }
 
 /// All answers, with `error` where there is none. If that is everywhere, it is the batch's.

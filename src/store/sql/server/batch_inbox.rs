@@ -12,9 +12,7 @@ use crate::{
     clock::from_micros,
     event::EventKey,
     inbox::{Accepted, Parcel, ParkedRow},
-    store::{
-        Claim, Claiming, Conflict, Fence, Receipt, Ruling, State, StoreError, StoreErrorKind,
-    },
+    store::{Claim, Claiming, Conflict, Fence, Receipt, Ruling, State, StoreError, StoreErrorKind},
 };
 
 use super::{
@@ -277,8 +275,9 @@ impl Known {
     /// The answer to another delivery of the same event, if none has to be written.
     fn answers(&self, claiming: &Claiming, now: OffsetDateTime) -> Option<Accepted> {
         Some(match self {
-            Known::Stored(row) => accepted(row, claiming, now)
-                .unwrap_or_else(|| Accepted::Pending(row.clone())),
+            Known::Stored(row) => {
+                accepted(row, claiming, now).unwrap_or_else(|| Accepted::Pending(row.clone()))
+            }
             Known::Held(Some(row)) if row.fingerprint != claiming.fingerprint => {
                 Accepted::Conflict(Conflict {
                     receipt: row.clone(),
