@@ -24,6 +24,7 @@ use super::{
     writing::{self, Inserted},
 };
 
+mod batch;
 mod leasing;
 mod rows;
 

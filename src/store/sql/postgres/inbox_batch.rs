@@ -50,16 +50,18 @@ impl InboxSession for Pooled {
         let mut took: Vec<_> = asked.iter().map(|_| Ok(Took::Refused)).collect();
         let is_new = |at: &usize| asked.get(*at).is_some_and(|one| one.look.stored.is_none());
         let (new, old): (Vec<_>, Vec<_>) = (0..asked.len()).partition(is_new);
+        let mut is_committed = false;
         for (statement, places) in [(sql::ACCEPT_MANY, new), (sql::ADOPT_MANY, old)] {
             if places.is_empty() {
                 continue;
             }
             let some: Vec<_> = places.iter().filter_map(|at| asked.get(*at)).collect();
-            // By the time of the second the first is committed, so errors are answers.
             let done = match store(&mut self.0, statement, &some, now).await {
                 Ok(done) => done,
-                Err(error) => fail(&some, error),
+                Err(error) if is_committed => fail(&some, error),
+                Err(error) => return Err(error),
             };
+            is_committed = true;
             for (at, one) in places.into_iter().zip(done) {
                 if let Some(place) = took.get_mut(at) {
                     *place = one;
