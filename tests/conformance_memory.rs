@@ -104,6 +104,30 @@ hookproof::inbox_conformance! { memory_inbox: Memory }
 
 /// Behind the pointers that an application chooses and shares a store through.
 #[cfg(feature = "inbox")]
+struct BoxedInbox;
+
+#[cfg(feature = "inbox")]
+impl Backend for BoxedInbox {
+    type Store = Arc<Box<dyn hookproof::inbox::BatchInbox>>;
+
+    fn open(&self, clock: ManualClock, witness: Witness) -> Self::Store {
+        Arc::new(Box::new(memory_store(clock, witness)))
+    }
+
+    fn dropped_lease(&self) -> DroppedLease {
+        DroppedLease::AtOnce
+    }
+
+    fn race_rounds(&self) -> usize {
+        10
+    }
+}
+
+#[cfg(feature = "inbox")]
+hookproof::batch_inbox_conformance! { memory_batch_inbox: Memory, boxed_batch_inbox: BoxedInbox }
+
+/// Behind the pointers that an application chooses and shares a store through.
+#[cfg(feature = "inbox")]
 struct BoxedReviews;
 
 #[cfg(feature = "inbox")]

@@ -53,6 +53,7 @@
 
 mod attempt;
 mod backoff;
+mod batch;
 mod job;
 mod observer;
 mod parcel;
@@ -62,6 +63,7 @@ mod worker;
 use std::sync::Arc;
 
 pub use backoff::Backoff;
+pub use batch::{BatchInbox, MAX_BATCH_BYTES, bounded};
 pub use job::Job;
 pub use observer::{Notice, Observer, Task};
 pub use parcel::{Facts, MAX_HEADER_BYTES, MAX_HEADERS, Parcel, Parked, ParkedRow};

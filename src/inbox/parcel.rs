@@ -130,6 +130,13 @@ impl Parcel {
         &self.claiming
     }
 
+    /// How much of it is kept: the bytes of the body, and of the chosen headers' names and values.
+    pub fn bytes(&self) -> usize {
+        let header = |(name, value): &(String, Vec<u8>)| name.len().saturating_add(value.len());
+        let headers = self.headers.iter().map(header);
+        headers.fold(self.body.len(), usize::saturating_add)
+    }
+
     /// For stores: what is kept once it is accepted.
     pub fn park(self, accepted_at: OffsetDateTime) -> Parked {
         Parked {

@@ -27,7 +27,8 @@ pub enum StoreErrorKind {
     Corrupt,
     /// The schema was written by a newer version of this crate.
     NewerSchema,
-    /// A batch of more than [`MAX_BATCH`](super::MAX_BATCH) claims. Nothing was claimed.
+    /// A batch of more than [`MAX_BATCH`](super::MAX_BATCH) events, or one of deliveries that together
+    /// are longer than an inbox takes at once. Nothing was claimed or accepted.
     BatchTooLarge,
     /// The call makes no sense as it is, such as a transaction that must be immediate and is not.
     Misuse,
@@ -53,7 +54,7 @@ impl StoreErrorKind {
             StoreErrorKind::Serialization => "the transaction must be run again",
             StoreErrorKind::Corrupt => "a stored receipt cannot be read",
             StoreErrorKind::NewerSchema => "the receipt schema is newer than this program",
-            StoreErrorKind::BatchTooLarge => "more events were claimed at once than is allowed",
+            StoreErrorKind::BatchTooLarge => "the batch is larger than is allowed",
             StoreErrorKind::Misuse => "the receipt store was called in a way that cannot work",
         }
     }

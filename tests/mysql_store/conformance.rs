@@ -341,6 +341,15 @@ hookproof::review_conformance! {
     changed_rows_reviews: Pool::at(found_rows::url(), &[], 10, 100),
 }
 
+#[cfg(feature = "inbox")]
+hookproof::batch_inbox_conformance! {
+    repeatable_read_batch_inbox: Pool::with(&[], 50, 1_000),
+    read_committed_batch_inbox: Pool::with(&[READ_COMMITTED], 20, 100),
+    serializable_batch_inbox: Pool::with(&[SERIALIZABLE], 20, 100),
+    odd_sessions_batch_inbox: Pool::with(ODD, 20, 100),
+    changed_rows_batch_inbox: Pool::at(found_rows::url(), &[], 20, 100),
+}
+
 hookproof::order_conformance! {
     order_repeatable_read: Pool::with(&[], 50, 1_000),
     order_read_committed: Pool::with(&[READ_COMMITTED], 10, 100),

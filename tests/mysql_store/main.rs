@@ -15,6 +15,8 @@
 #[path = "../common_server/mod.rs"]
 mod common_server;
 
+#[cfg(feature = "inbox")]
+mod batch_inbox;
 mod batches;
 mod conformance;
 mod faults;

@@ -84,6 +84,13 @@ hookproof::inbox_conformance! {
 }
 
 #[cfg(feature = "inbox")]
+hookproof::batch_inbox_conformance! {
+    read_committed_batch_inbox: Pool::at("read committed", 50, 1_000),
+    repeatable_read_batch_inbox: Pool::at("repeatable read", 20, 100),
+    serializable_batch_inbox: Pool::at("serializable", 20, 100),
+}
+
+#[cfg(feature = "inbox")]
 hookproof::review_conformance! {
     read_committed_reviews: Pool::at("read committed", 30, 1_000),
     repeatable_read_reviews: Pool::at("repeatable read", 10, 100),

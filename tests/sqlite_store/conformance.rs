@@ -81,6 +81,12 @@ hookproof::inbox_conformance! {
 }
 
 #[cfg(feature = "inbox")]
+hookproof::batch_inbox_conformance! {
+    full_batch_inbox: Sqlite::with(Synchronous::Full),
+    normal_batch_inbox: Sqlite::with(Synchronous::Normal),
+}
+
+#[cfg(feature = "inbox")]
 hookproof::review_conformance! {
     full_reviews: Sqlite::with(Synchronous::Full),
     normal_reviews: Sqlite::with(Synchronous::Normal),

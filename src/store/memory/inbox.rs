@@ -12,7 +12,10 @@ use time::OffsetDateTime;
 use crate::{
     clock::after,
     event::EventKey,
-    inbox::{Accepted, Dropping, InboxStore, Leased, Leasing, Listing, Parcel, Parked, Requeued},
+    inbox::{
+        Accepted, BatchInbox, Dropping, InboxStore, Leased, Leasing, Listing, Parcel, Parked,
+        Requeued, bounded,
+    },
     store::{
         Claim, Lease, Receipt, Ruling, State, StoreError, StoreErrorKind, StoreFuture,
         receipt::First,
@@ -258,5 +261,18 @@ impl InboxStore for MemoryStore {
 
     fn drop_bodies(&self, dropping: Dropping) -> StoreFuture<'_, Result<usize, StoreError>> {
         Box::pin(async move { Ok(self.drop_some(dropping)) })
+    }
+}
+
+impl BatchInbox for MemoryStore {
+    /// Nothing is shared here but the call: each event has its own lock and its own moment.
+    fn accept_many(
+        &self,
+        parcels: Vec<Parcel>,
+    ) -> StoreFuture<'_, Result<Vec<Result<Accepted, StoreError>>, StoreError>> {
+        Box::pin(async move {
+            let accept = |parcel| self.receive(parcel, self.shards.shared().now());
+            Ok(bounded(parcels)?.into_iter().map(accept).collect())
+        })
     }
 }

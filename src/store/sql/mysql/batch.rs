@@ -48,14 +48,14 @@ pub(in crate::store::sql) struct Mark {
 }
 
 /// A row that is to be written, and its place in the answer.
-struct Wanted<'k> {
-    place: usize,
-    key: &'k EventKey,
-    receipt: Receipt,
-    is_new: bool,
-    mark: i64,
+pub(super) struct Wanted<'k> {
+    pub(super) place: usize,
+    pub(super) key: &'k EventKey,
+    pub(super) receipt: Receipt,
+    pub(super) is_new: bool,
+    pub(super) mark: i64,
     /// The mark of the row that it is written over; for a new row, its slot's highest deleted fence.
-    old: i64,
+    pub(super) old: i64,
 }
 
 /// How much of what was to be written was written.
@@ -213,7 +213,7 @@ async fn write(
 }
 
 /// The values of both statements. The first ones are the same.
-fn text(rows: &[Wanted<'_>]) -> String {
+pub(super) fn text(rows: &[Wanted<'_>]) -> String {
     let mut text = Rows::default();
     for wanted in rows {
         let (key, row) = (wanted.key, StoredRow::of(&wanted.receipt));
@@ -243,7 +243,7 @@ fn text(rows: &[Wanted<'_>]) -> String {
     text.finish()
 }
 
-fn keys_text<'k>(keys: impl IntoIterator<Item = &'k EventKey>) -> String {
+pub(super) fn keys_text<'k>(keys: impl IntoIterator<Item = &'k EventKey>) -> String {
     let mut text = Rows::default();
     for key in keys {
         text.begin();
@@ -301,7 +301,7 @@ async fn hold(
 }
 
 /// A random while, so that those who got in each other's way do not do so again.
-async fn pause(connection: &mut MySqlConnection) -> Result<(), StoreError> {
+pub(super) async fn pause(connection: &mut MySqlConnection) -> Result<(), StoreError> {
     let random = RandomState::new().hash_one(()) & 0xf;
     sqlx::query(sql::PAUSE_FOR)
         .bind(random.cast_signed().saturating_add(3))

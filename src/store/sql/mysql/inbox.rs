@@ -11,7 +11,7 @@ use crate::{
     },
     store::{
         Claim, Claiming, Fence, Receipt, Ruling, State, StoreError, StoreErrorKind, StoreFuture,
-        sql::server::{Alone, Look, Session, TRIES, again, corrupt, held},
+        sql::server::{Alone, Look, Session, TRIES, again, busy, corrupt},
     },
 };
 
@@ -24,6 +24,7 @@ use super::{
     writing::{self, Inserted},
 };
 
+mod batch;
 mod leasing;
 pub(super) mod rows;
 
@@ -232,26 +233,6 @@ pub(super) async fn not_held(
         return Ok(None);
     }
     Ok(Some(busy(claiming, Some(stored.clone()), now)))
-}
-
-/// Somebody's open transaction has it.
-fn busy(claiming: &Claiming, stored: Option<Receipt>, now: time::OffsetDateTime) -> Accepted {
-    match held(claiming, stored, now) {
-        Claim::InProgress {
-            retry_after,
-            receipt,
-        } => Accepted::InProgress {
-            retry_after,
-            receipt,
-        },
-        // What is held is in progress.
-        Claim::New(_) | Claim::Duplicate(_) | Claim::Conflict(_) | Claim::Dead(_) => {
-            Accepted::InProgress {
-                retry_after: std::time::Duration::from_secs(1),
-                receipt: Receipt::received(claiming, now, Fence(0)),
-            }
-        }
-    }
 }
 
 /// When to look at a receipt that is as it was written: at the end of its lease or wait.

@@ -100,7 +100,7 @@ impl BatchSession for PgConnection {
 }
 
 /// The place of an answer and the key that it is about. Rows come in any order.
-fn place<'a, T>(
+pub(super) fn place<'a, T>(
     number: i64,
     keys: &[&'a EventKey],
     places: &'a mut [T],

@@ -11,7 +11,7 @@ use crate::{
     },
     store::{
         Claim, Claiming, Lease, Receipt, Ruling, State, StoreError, StoreErrorKind, StoreFuture,
-        sql::server::{Alone, Session, TRIES, again, corrupt, held},
+        sql::server::{Alone, Session, TRIES, again, corrupt},
         verdict::{NO_BODY, TOO_MANY_ATTEMPTS},
     },
 };
@@ -21,6 +21,7 @@ use super::{
     driver::{found, stored},
     statements::inbox as sql,
 };
+pub(super) use crate::store::sql::server::busy;
 
 impl PostgresStore {
     async fn receive(&self, parcel: Parcel) -> Result<Accepted, StoreError> {
@@ -316,30 +317,6 @@ fn parked(row: &PgRow, at: usize) -> Result<Option<ParkedRow>, StoreError> {
 pub(super) fn digest(row: &PgRow, at: usize) -> Result<Vec<u8>, StoreError> {
     let text: String = row.try_get(at)?;
     hex::decode(text.replace('-', "")).map_err(|_| corrupt())
-}
-
-/// Somebody's open transaction has it.
-pub(super) fn busy(
-    claiming: &Claiming,
-    stored: Option<Receipt>,
-    now: time::OffsetDateTime,
-) -> Accepted {
-    match held(claiming, stored, now) {
-        Claim::InProgress {
-            retry_after,
-            receipt,
-        } => Accepted::InProgress {
-            retry_after,
-            receipt,
-        },
-        // What is held is in progress.
-        Claim::New(_) | Claim::Duplicate(_) | Claim::Conflict(_) | Claim::Dead(_) => {
-            Accepted::InProgress {
-                retry_after: std::time::Duration::from_secs(1),
-                receipt: Receipt::received(claiming, now, crate::store::Fence(0)),
-            }
-        }
-    }
 }
 
 /// A table that is not this one shows here, and not in the first delivery.

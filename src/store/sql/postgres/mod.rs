@@ -7,6 +7,8 @@ mod batch;
 mod driver;
 #[cfg(feature = "inbox")]
 mod inbox;
+#[cfg(feature = "inbox")]
+mod inbox_batch;
 mod ledger;
 mod migrate;
 mod order;

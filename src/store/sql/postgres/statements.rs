@@ -293,4 +293,6 @@ pub(super) use stats::STATS;
 #[cfg(feature = "inbox")]
 pub(super) mod inbox;
 #[cfg(feature = "inbox")]
+pub(super) mod inbox_batch;
+#[cfg(feature = "inbox")]
 pub(super) mod review;

@@ -104,20 +104,23 @@ impl Batch {
             *place = Some(answer);
         }
     }
+}
 
-    /// All answers, with `error` where there is none. If that is everywhere, it is the batch's.
-    fn end(self, error: StoreError) -> Result<Vec<Result<Claim, StoreError>>, StoreError> {
-        if self.answers.iter().all(Option::is_none) && !self.answers.is_empty() {
-            return Err(error);
-        }
-        let kind = error.kind();
-        let mut error = Some(error);
-        let mut next = || error.take().unwrap_or_else(|| StoreError::new(kind));
-        let answers = self.answers.into_iter();
-        Ok(answers
-            .map(|answer| answer.unwrap_or_else(|| Err(next())))
-            .collect())
+/// All answers, with `error` where there is none. If that is everywhere, it is the batch's.
+pub(super) fn end<T>(
+    answers: Vec<Option<Result<T, StoreError>>>,
+    error: StoreError,
+) -> Result<Vec<Result<T, StoreError>>, StoreError> {
+    if answers.iter().all(Option::is_none) && !answers.is_empty() {
+        return Err(error);
     }
+    let kind = error.kind();
+    let mut error = Some(error);
+    let mut next = || error.take().unwrap_or_else(|| StoreError::new(kind));
+    let answers = answers.into_iter();
+    Ok(answers
+        .map(|answer| answer.unwrap_or_else(|| Err(next())))
+        .collect())
 }
 
 impl Verbs {
@@ -134,7 +137,7 @@ impl Verbs {
         while !batch.open.is_empty() {
             let before = batch.open.len();
             if let Err(error) = self.round(session, &mut batch).await {
-                return batch.end(error);
+                return end(batch.answers, error);
             }
             if batch.open.len() == before {
                 left = left.saturating_sub(1);
@@ -143,7 +146,7 @@ impl Verbs {
                 break;
             }
         }
-        batch.end(StoreError::new(StoreErrorKind::Busy))
+        end(batch.answers, StoreError::new(StoreErrorKind::Busy))
     }
 
     async fn round(

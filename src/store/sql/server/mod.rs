@@ -7,6 +7,8 @@
 mod alone;
 mod alone_more;
 mod batch;
+#[cfg(feature = "inbox")]
+mod batch_inbox;
 mod contract;
 mod error;
 mod ledger;
@@ -25,14 +27,16 @@ pub(super) use alone::TRIES;
 #[cfg(feature = "inbox")]
 pub(super) use alone::again;
 pub(super) use batch::{BatchAsk, BatchLook, BatchSession, Looks};
+#[cfg(feature = "inbox")]
+pub(super) use batch_inbox::{Asked, InboxLook, InboxLooks, InboxSession, Took, busy};
 pub(super) use contract::{contract, written};
 pub(super) use ledger::{LedgerSession, Wrote};
 #[cfg(feature = "sqlx-postgres")]
 pub(super) use order::Begun;
 pub(super) use order::{Move, Moved, OrderSession};
-pub(super) use verbs::{Ended, Verbs};
 #[cfg(feature = "inbox")]
-pub(super) use verbs::{corrupt, held};
+pub(super) use verbs::corrupt;
+pub(super) use verbs::{Ended, Verbs};
 
 /// One connection. Times are microseconds since 1970; where one is given it stands for the
 /// server's own, which only tests ask for.

@@ -103,7 +103,7 @@ fn queued(row: &Row<'_>) -> rusqlite::Result<Queued> {
 
 impl<'c> Verbs<'c> {
     /// What is known of an event, if that is the answer; looks on a reader first.
-    fn known(&mut self, claiming: &Claiming) -> Result<Option<Accepted>, StoreError> {
+    pub(super) fn known(&mut self, claiming: &Claiming) -> Result<Option<Accepted>, StoreError> {
         let Some(stored) = self.find(&claiming.key)? else {
             return Ok(None);
         };

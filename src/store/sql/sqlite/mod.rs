@@ -5,6 +5,8 @@ mod contract;
 mod error;
 #[cfg(feature = "inbox")]
 mod inbox;
+#[cfg(feature = "inbox")]
+mod inbox_batch;
 #[cfg(test)]
 mod judged;
 mod lane;

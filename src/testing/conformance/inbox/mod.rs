@@ -25,11 +25,18 @@
 //! }
 //! # }
 //! ```
+//!
+//! Inboxes that accept in batches ([`BatchInbox`]) have a list more, with
+//! [`batch_inbox_conformance!`](crate::batch_inbox_conformance).
 
 #[macro_use]
 mod list;
+#[macro_use]
+mod batch_list;
 
 mod accepting;
+mod batch_races;
+mod batches;
 pub(super) mod bench;
 mod leasing;
 mod operating;
@@ -37,7 +44,7 @@ mod racing;
 mod working;
 
 use super::{Backend, bench::opened};
-use crate::inbox::InboxStore;
+use crate::inbox::{BatchInbox, InboxStore};
 use bench::Inbox;
 
 /// One rule of the contract.
@@ -99,3 +106,59 @@ macro_rules! all {
 }
 
 __inbox_cases! { [all] }
+
+/// One rule for inboxes that accept in batches.
+#[derive(Debug, Clone, Copy)]
+pub struct BatchCase {
+    name: &'static str,
+    case: fn(&Inbox<'_>, &dyn BatchInbox),
+}
+
+impl BatchCase {
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Opens a store of `backend` and runs the case on it.
+    ///
+    /// # Panics
+    ///
+    /// If the store does not keep the rule.
+    pub fn run<B>(&self, backend: &B)
+    where
+        B: Backend,
+        B::Store: BatchInbox,
+    {
+        opened(backend, |bench, store| {
+            let inbox = Inbox {
+                bench,
+                store: store.clone(),
+            };
+            (self.case)(&inbox, &store);
+        });
+    }
+}
+
+/// What the tests of [`batch_inbox_conformance!`](crate::batch_inbox_conformance) call.
+#[doc(hidden)]
+pub fn __run_batch<B>(name: &str, backend: &B)
+where
+    B: Backend,
+    B::Store: BatchInbox,
+{
+    let case = ALL_OF_BATCHES.iter().find(|case| case.name == name);
+    let case = case.expect("the list of cases is one and the same");
+    case.run(backend);
+}
+
+macro_rules! all_of_batches {
+    ($($file:ident { $($case:ident)* })*) => {
+        /// Every case for batches, for a harness of your own.
+        pub const ALL_OF_BATCHES: &[BatchCase] = &[$($(
+            BatchCase { name: stringify!($case), case: $file::$case },
+        )*)*];
+    };
+}
+
+__batch_inbox_cases! { [all_of_batches] }

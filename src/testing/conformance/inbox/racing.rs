@@ -16,7 +16,7 @@ use crate::{
 
 impl Inbox<'_> {
     /// Accepts, as often as the engine says that it is too busy.
-    fn insist_on_accepting(&self, parcel: &Parcel) -> Accepted {
+    pub(super) fn insist_on_accepting(&self, parcel: &Parcel) -> Accepted {
         loop {
             match self.wait(async { self.store.accept(parcel.clone()).await }) {
                 Ok(accepted) => return accepted,
@@ -27,7 +27,7 @@ impl Inbox<'_> {
     }
 
     /// Leases, as often as the engine says that it is too busy.
-    fn insist_on_leasing(&self, leasing: Leasing) -> Leased {
+    pub(super) fn insist_on_leasing(&self, leasing: Leasing) -> Leased {
         loop {
             match self.wait(async { self.store.lease_due(leasing).await }) {
                 Ok(leased) => return leased,
