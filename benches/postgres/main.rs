@@ -22,6 +22,8 @@
 //! claims. `HOOKPROOF_BENCH_ROWS=1000000,10000000` says how many are kept; a million if it is not
 //! set.
 //!
+//! `HOOKPROOF_BENCH_COMMITS=off` leaves out what waits for the disk.
+//!
 //! The server is the bench's own, with `fsync` on, in the folder for temporary files, or the one that
 //! `HOOKPROOF_POSTGRES_URL` names.
 #![cfg(unix)]
@@ -56,7 +58,7 @@ fn main() {
                 (Some(server), url)
             }
         };
-        for commit in ["on", "off"] {
+        for commit in load.commits(["on", "off"]) {
             for clients in [1, 8, 32] {
                 let place = Place::new(&url, commit, clients).await;
                 let title = format!("synchronous_commit={commit:<4}{clients:>3} clients");

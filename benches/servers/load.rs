@@ -19,6 +19,9 @@ pub type Done = Pin<Box<dyn Future<Output = u64> + Send>>;
 /// What a client does once, and how many events that was.
 pub type Work<P> = fn(P) -> Done;
 
+/// Which of the settings of commits are measured: some, separated by commas; all if it is not set.
+const COMMITS: &str = "HOOKPROOF_BENCH_COMMITS";
+
 /// How many receipts are kept where that is what is measured: some numbers, separated by commas.
 const ROWS: &str = "HOOKPROOF_BENCH_ROWS";
 
@@ -50,6 +53,15 @@ impl Load {
         let rows = std::env::var(ROWS).unwrap_or_else(|_| "1000000".to_owned());
         let number = |text: &str| text.trim().parse().expect("numbers of rows");
         rows.split(',').map(number).collect()
+    }
+
+    /// Those of a bench's settings that were asked for.
+    pub fn commits(&self, all: [&'static str; 2]) -> Vec<&'static str> {
+        let Ok(asked) = std::env::var(COMMITS) else {
+            return all.to_vec();
+        };
+        let asked = |one: &&str| asked.split(',').any(|asked| asked.trim() == *one);
+        all.into_iter().filter(asked).collect()
     }
 
     pub fn rounds(&self) -> usize {

@@ -10,7 +10,7 @@ use crate::{
     clock::micros_after,
     event::EventKey,
     store::{
-        Claiming, Receipt, StoreError, StoredRow,
+        Claiming, Receipt, State, StoreError, StoredRow,
         sql::{
             found::Found,
             server::{Ask, Attempt, Change, Changed, Look, Session},
@@ -102,7 +102,11 @@ impl Session for PgConnection {
     }
 
     async fn change(&mut self, change: &Change<'_>) -> Result<Changed, StoreError> {
-        let row = sqlx::query(sql::CHANGE)
+        let statement = match change.state {
+            State::Processed | State::Dead => sql::END,
+            State::Received | State::InProgress | State::Failed => sql::CHANGE,
+        };
+        let row = sqlx::query(statement)
             .bind(hex::encode(change.key.digest()))
             .bind(change.fence)
             .bind(change.state.code())
