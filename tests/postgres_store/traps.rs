@@ -49,7 +49,7 @@ fn no_row_from_on_conflict_is_looked_at_again() {
 }
 
 /// What somebody else has claimed, failed or done.
-fn committed(state: State) -> StoredRow {
+pub(crate) fn committed(state: State) -> StoredRow {
     let start = i64::try_from(START.unix_timestamp_nanos() / 1_000).unwrap();
     StoredRow {
         fingerprint: Fingerprint::of(b"content").as_bytes().to_vec(),
