@@ -96,13 +96,19 @@ fn mixed_key(place: &Place) -> (EventKey, bool) {
 
 /// Makes the known events, in both tables.
 pub async fn keep_known(place: &Place) {
-    for number in 0..KNOWN {
-        let key = key(&format!("known {number}"));
-        let claim = place.store.claim(ask(key)).await;
-        if let Claim::New(lease) = claim.expect("the server answers") {
-            let settled = place.store.settle(lease, Verdict::done("done")).await;
-            settled.expect("the lease stands");
+    let known: Vec<_> = (0..KNOWN).collect();
+    // A commit for each would be waited for.
+    for numbers in known.chunks(100) {
+        let mut tx = place.pool.begin().await.expect("a transaction");
+        for number in numbers {
+            let key = key(&format!("known {number}"));
+            let claim = place.store.claim_in(&mut tx, ask(key)).await;
+            if let TxClaim::New(lease) = claim.expect("the server answers") {
+                let settled = place.store.settle_in(&mut tx, lease, Verdict::done("done"));
+                settled.await.expect("the lease stands");
+            }
         }
+        tx.commit().await.expect("a commit");
     }
     place
         .run("REPLACE INTO bare SELECT * FROM webhook_receipt WHERE state = 2")

@@ -22,7 +22,7 @@ pub type Work<P> = fn(P) -> Done;
 /// Which of the settings of commits are measured: some, separated by commas; all if it is not set.
 const COMMITS: &str = "HOOKPROOF_BENCH_COMMITS";
 
-/// How many receipts are kept where that is what is measured: some numbers, separated by commas.
+/// How many receipts are kept: some numbers, separated by commas. Then that alone is measured.
 const ROWS: &str = "HOOKPROOF_BENCH_ROWS";
 
 pub struct Load {
@@ -45,14 +45,20 @@ impl Load {
         }
     }
 
-    /// A million, if not told otherwise.
+    /// Whether all but claims beside many kept receipts is measured.
+    pub fn all_else(&self) -> bool {
+        self.mode == Mode::Once || std::env::var(ROWS).is_err()
+    }
+
+    /// How many receipts are kept where that is measured.
     pub fn rows(&self) -> Vec<usize> {
         if self.mode == Mode::Once {
             return vec![1_000];
         }
-        let rows = std::env::var(ROWS).unwrap_or_else(|_| "1000000".to_owned());
+        let rows = std::env::var(ROWS).unwrap_or_default();
+        let numbers = rows.split(',').filter(|text| !text.trim().is_empty());
         let number = |text: &str| text.trim().parse().expect("numbers of rows");
-        rows.split(',').map(number).collect()
+        numbers.map(number).collect()
     }
 
     /// Those of a bench's settings that were asked for.
