@@ -28,6 +28,10 @@ pub(crate) fn audit<A: Arena>(arena: &A, name: &str, plan: &Plan, tally: &Tally)
     let events = Plan::events();
     let (effects, acted_on, taken_over) = (number(EFFECTS), number(EVENTS), number(TAKEN_OVER));
     println!(
+        "| campaign | deliveries | new | duplicates | in progress | unanswered | faults | \
+         sessions cut | events tried again | effects | of them double | time |"
+    );
+    println!(
         "| {name} | {} | {} | {} | {} | {} | {} | {} | {taken_over} | {effects} | {} | {} s |",
         tally.deliveries,
         tally.of(Told::New),

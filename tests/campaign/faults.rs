@@ -40,6 +40,8 @@ pub(crate) enum Ended {
     Now { cuts: usize },
     /// It does not.
     Killed,
+    /// Nothing has happened, since there was nothing to happen to.
+    Not,
 }
 
 pub(crate) fn happen<A: Arena>(campaign: &Campaign<'_, A>, worker: &Worker) -> Ended {
@@ -52,7 +54,10 @@ pub(crate) fn happen<A: Arena>(campaign: &Campaign<'_, A>, worker: &Worker) -> E
         Fault::ServerKilled => campaign.arena.kill_server(),
         Fault::Cut => {
             cuts = campaign.arena.cut();
-            assert!(cuts > 0);
+            if cuts == 0 {
+                // None has come back yet since the last time.
+                return Ended::Not;
+            }
         }
         Fault::Exhausted => wait_for_the_wanting(campaign),
         Fault::DiskFull => {

@@ -19,8 +19,9 @@ use hookproof::{
 
 use super::{
     backend::{Backend, Effect, Hand, Tx},
-    handler::{Desk, Halt, request, secrets},
+    handler::{Desk, Halt},
     plan::{FAILS, LEASE, MAX_ATTEMPTS, Plan, Point},
+    requests::{request, secrets},
     run,
     wire::{Link, Post, Reply, Request, Told},
 };

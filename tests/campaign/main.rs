@@ -22,6 +22,9 @@
 #[path = "../common_server/mod.rs"]
 mod common_server;
 
+#[macro_use]
+mod lists;
+
 mod audit;
 mod backend;
 mod faults;
@@ -34,9 +37,11 @@ mod plan;
 #[cfg(feature = "sqlx-postgres")]
 mod postgres;
 mod queue;
+mod requests;
 mod sender;
 #[cfg(feature = "rusqlite")]
 mod sqlite;
+mod ways;
 mod wire;
 
 use std::{future::Future, sync::OnceLock};
@@ -47,19 +52,6 @@ fn run<F: Future>(future: F) -> F::Output {
         .get_or_init(|| tokio::runtime::Runtime::new().unwrap())
         .block_on(future)
 }
-
-/// One test for each campaign, of which each is this process or one of its workers.
-macro_rules! campaigns {
-    ($arena:ty: $($name:ident = $plan:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            let (_, module) = module_path!().split_once("::").unwrap();
-            let name = format!("{module}::{}", stringify!($name));
-            crate::campaign::<$arena>(&name, &$plan);
-        }
-    )*};
-}
-use campaigns;
 
 /// Plays the parent, or the worker if that is what this process was started as.
 fn campaign<A: backend::Arena>(name: &str, plan: &plan::Plan) {

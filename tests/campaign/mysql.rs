@@ -17,47 +17,15 @@ use sqlx::{
 
 use super::{
     backend::{self, Arena, Backend, Effect, Hand, Shifted},
-    campaigns,
     common_server::mysql::{MySql, URL},
     handler::Quiet,
-    plan::{Fault, Plan, Point, Way},
+    plan::{Fault, IN_TRANSACTIONS, ON_THE_POOL, Plan, Point, Way},
     run,
     wire::Told,
 };
 
-const EVERYWHERE: &[Point] = &[
-    Point::Begun,
-    Point::Claimed,
-    Point::Acted,
-    Point::Settled,
-    Point::Committed,
-];
-const ON_THE_POOL: &[Point] = &[
-    Point::Taken,
-    Point::Claimed,
-    Point::Acted,
-    Point::Committed,
-    Point::Settled,
-];
-
-campaigns! { Database:
-    workers_killed_in_transactions =
-        Plan::new(Way::Transaction, Fault::WorkerKilled, 25, EVERYWHERE);
-    workers_killed_on_the_pool = Plan::new(Way::Pool, Fault::WorkerKilled, 25, ON_THE_POOL);
-    the_server_killed_in_transactions =
-        Plan::new(Way::Transaction, Fault::ServerKilled, 10, EVERYWHERE);
-    the_server_killed_on_the_pool = Plan::new(Way::Pool, Fault::ServerKilled, 10, ON_THE_POOL);
-    connections_cut_in_transactions = Plan::new(Way::Transaction, Fault::Cut, 50, EVERYWHERE);
-    connections_cut_on_the_pool = Plan::new(Way::Pool, Fault::Cut, 50, ON_THE_POOL);
-    an_exhausted_pool_in_transactions =
-        Plan::new(Way::Transaction, Fault::Exhausted, 10, &[Point::Acted]).starved();
-    an_exhausted_pool_on_the_pool =
-        Plan::new(Way::Pool, Fault::Exhausted, 10, &[Point::Acted]).starved();
-    clocks_apart_and_set_back_in_transactions =
-        Plan::new(Way::Transaction, Fault::ClockBack, 20, &[Point::Claimed]);
-    clocks_apart_and_set_back_on_the_pool =
-        Plan::new(Way::Pool, Fault::ClockBack, 20, &[Point::Claimed]);
-}
+for_every_store!(Database);
+for_servers!(Database);
 
 /// A database of its own, on a server of its own if that is to be killed.
 pub(crate) struct Database {

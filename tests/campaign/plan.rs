@@ -1,4 +1,6 @@
 //! What a campaign is made of.
+// Each store has some of it.
+#![allow(dead_code)]
 
 use std::time::Duration;
 
@@ -49,6 +51,25 @@ impl Point {
         Self::ALL[number]
     }
 }
+
+pub(crate) const IN_TRANSACTIONS: &[Point] = &[
+    Point::Begun,
+    Point::Claimed,
+    Point::Acted,
+    Point::Settled,
+    Point::Committed,
+];
+
+pub(crate) const ON_THE_POOL: &[Point] = &[
+    Point::Taken,
+    Point::Claimed,
+    Point::Acted,
+    Point::Committed,
+    Point::Settled,
+];
+
+/// Where the inbox's handler is.
+pub(crate) const IN_AN_INBOX: &[Point] = &[Point::Claimed, Point::Acted, Point::Committed];
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

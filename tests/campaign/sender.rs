@@ -16,9 +16,9 @@ use std::{
 use super::{
     backend::Arena,
     faults::{self, Ended},
-    handler,
     plan::{Plan, Way},
     queue::{Batch, Queue, Tally},
+    requests,
     wire::{GO, Link, Post, Reply, Request, Told},
 };
 
@@ -123,7 +123,7 @@ pub(crate) fn send_all<A: Arena>(arena: &A, name: &str, plan: &Plan) -> Tally {
         wanting: AtomicUsize::new(0),
         processes: Mutex::default(),
         deliveries: (0..Plan::events())
-            .map(|event| handler::delivery(event, plan.is_signed()))
+            .map(|event| requests::delivery(event, plan.is_signed()))
             .collect(),
     };
     thread::scope(|scope| {
@@ -219,6 +219,7 @@ impl<A: Arena> Campaign<'_, A> {
             if let Some(pending) = trouble.filter(|_| events > 0) {
                 match faults::happen(self, worker) {
                     Ended::Now { cuts } => pending.over(cuts),
+                    Ended::Not => drop(pending),
                     Ended::Killed => {
                         // What it says no more is what was meant to happen.
                         assert_eq!(link.hear(), None);

@@ -11,32 +11,25 @@ use hookproof::{
 };
 use rusqlite::{Connection, ErrorCode, ffi};
 
+#[cfg(feature = "inbox")]
+use super::plan::IN_AN_INBOX;
 use super::{
     backend::{self, Arena, Backend, Effect, Hand, Shifted},
-    campaigns,
     handler::Quiet,
-    plan::{Fault, Plan, Point, Way},
+    plan::{Fault, IN_TRANSACTIONS, ON_THE_POOL, Plan, Point, Way},
     wire::Told,
 };
 
-const EVERYWHERE: &[Point] = &[
-    Point::Begun,
-    Point::Claimed,
-    Point::Acted,
-    Point::Settled,
-    Point::Committed,
-];
+for_every_store!(File);
+#[cfg(feature = "inbox")]
+for_inboxes!(File);
 
 campaigns! { File:
-    workers_killed_in_transactions =
-        Plan::new(Way::Transaction, Fault::WorkerKilled, 25, EVERYWHERE);
-    workers_killed_on_the_pool =
-        Plan::new(Way::Pool, Fault::WorkerKilled, 25, &EVERYWHERE[1..]);
     // The process that has the file open is the database server of SQLite.
     the_only_process_killed_in_transactions =
-        Plan::new(Way::Transaction, Fault::WorkerKilled, 25, EVERYWHERE).workers(1);
+        Plan::new(Way::Transaction, Fault::WorkerKilled, 25, IN_TRANSACTIONS).workers(1);
     the_only_process_killed_on_the_pool =
-        Plan::new(Way::Pool, Fault::WorkerKilled, 25, &EVERYWHERE[1..]).workers(1);
+        Plan::new(Way::Pool, Fault::WorkerKilled, 25, ON_THE_POOL).workers(1);
     // The one connection that can write is the pool.
     a_lock_held_too_long_in_transactions =
         Plan::new(Way::Transaction, Fault::Exhausted, 10, &[Point::Acted]).starved();
@@ -45,18 +38,10 @@ campaigns! { File:
     a_full_disk_in_transactions =
         Plan::new(Way::Transaction, Fault::DiskFull, 10, &[Point::Taken]);
     a_full_disk_on_the_pool = Plan::new(Way::Pool, Fault::DiskFull, 10, &[Point::Taken]);
-    clocks_apart_and_set_back_in_transactions =
-        Plan::new(Way::Transaction, Fault::ClockBack, 20, &[Point::Claimed]);
-    clocks_apart_and_set_back_on_the_pool =
-        Plan::new(Way::Pool, Fault::ClockBack, 20, &[Point::Claimed]);
 }
 
 #[cfg(feature = "inbox")]
-const IN_AN_INBOX: &[Point] = &[Point::Claimed, Point::Acted, Point::Committed];
-
-#[cfg(feature = "inbox")]
 campaigns! { File:
-    workers_killed_with_an_inbox = Plan::new(Way::Inbox, Fault::WorkerKilled, 24, IN_AN_INBOX);
     the_only_process_killed_with_an_inbox =
         Plan::new(Way::Inbox, Fault::WorkerKilled, 24, IN_AN_INBOX).workers(1);
 }
