@@ -199,14 +199,20 @@ macro_rules! __batch_cases {
                 each_claim_has_its_own_settings
                 each_lease_is_its_own
                 dropped_leases_of_a_batch
-                repeated_event_is_won_once
-                repeated_event_with_other_content
-                repeated_known_event
-                repeated_event_without_a_lease
+            }
+            batch_takeovers {
                 lapsed_leases_are_taken_over
                 last_attempts_are_buried
                 odd_ids_in_a_batch
                 fences_in_batches_are_not_reused
+            }
+            batch_repeats {
+                repeated_event_is_won_once
+                repeated_event_with_other_content
+                repeated_known_event
+                repeated_event_without_a_lease
+            }
+            batch_races {
                 two_batches_in_opposite_order
                 many_batches_at_once
                 batches_against_single_claims

@@ -119,6 +119,9 @@ mod bench;
 mod post;
 mod racing;
 
+mod batch_races;
+mod batch_repeats;
+mod batch_takeovers;
 mod batches;
 mod stats;
 

@@ -25,7 +25,6 @@ use crate::{
 };
 
 pub(super) use alone::Alone;
-#[cfg(feature = "sqlx-postgres")]
 pub(super) use alone::TRIES;
 #[cfg(feature = "inbox")]
 pub(super) use alone::again;
