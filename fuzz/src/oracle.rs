@@ -112,7 +112,9 @@ fn authentic(
     let first = scheme.signature_slot();
     for slot in first.iter().chain(scheme.more_signature_slots()) {
         if count(&fields, slot.name()) > 0 {
-            signatures.extend(cut(*slot, one(&fields, slot.name())?));
+            for line in lines(&fields, slot)? {
+                signatures.extend(cut(*slot, line));
+            }
         }
     }
     if signatures.len() > MAX_SIGNATURES {
@@ -207,6 +209,16 @@ fn only<T>(values: impl IntoIterator<Item = T>) -> Option<T> {
 /// The value of a header that occurs once and is short enough.
 fn one<'f>(fields: &'f Fields, name: &str) -> Option<&'f [u8]> {
     only(find(fields, name)).filter(|value| value.len() <= MAX_HEADER_BYTES)
+}
+
+/// The same of a slot, which may say that a header can stand on several lines.
+fn lines<'f>(fields: &'f Fields, slot: &Slot) -> Option<Vec<&'f [u8]>> {
+    if !slot.may_repeat() {
+        return one(fields, slot.name()).map(|line| vec![line]);
+    }
+    let lines: Vec<&[u8]> = find(fields, slot.name()).collect();
+    let bytes: usize = lines.iter().map(|line| line.len()).sum();
+    (lines.len() <= MAX_SIGNATURES && bytes <= MAX_HEADER_BYTES).then_some(lines)
 }
 
 /// The values of a slot.

@@ -130,7 +130,7 @@ fn sign(case: &Case<'_>) -> Fields {
 }
 
 /// Must be accepted, by us and by the oracle.
-fn accept(case: &Case<'_>, fields: &Fields) -> Facts {
+pub(crate) fn accept(case: &Case<'_>, fields: &Fields) -> Facts {
     let Case {
         sender, now, body, ..
     } = case;

@@ -7,7 +7,7 @@ use hookproof::{
 
 use crate::{
     oracle::{self, Fields},
-    sign_then_verify::{Case, refuse},
+    sign_then_verify::{Case, accept, refuse},
     verify::Facts,
 };
 
@@ -45,11 +45,20 @@ pub(crate) fn flip(case: &Case<'_>, fields: &Fields) {
     }
 }
 
-/// A second line of a header that counts, even of the same value.
+/// A second line of a header that counts, even of the same value; unless it may be a list of lines.
 pub(crate) fn repeat(case: &Case<'_>, fields: &Fields) {
     let mut fields = fields.clone();
-    fields.push(fields[case.cut % fields.len()].clone());
-    refuse(case, &fields, &case.body, "a header twice");
+    let again = fields[case.cut % fields.len()].clone();
+    let scheme = case.sender.scheme;
+    let first = scheme.signature_slot();
+    let mut slots = first.iter().chain(scheme.more_signature_slots());
+    if slots.any(|slot| slot.may_repeat() && slot.name() == again.0) {
+        fields.push(again);
+        accept(case, &fields);
+    } else {
+        fields.push(again);
+        refuse(case, &fields, &case.body, "a header twice");
+    }
 }
 
 /// The same signed bytes, cut into parts at other places.

@@ -84,7 +84,11 @@ fn a_rollback_takes_both_back() {
         let mut tx = bench.pool.begin().await.unwrap();
         let wait = "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
                     WHERE l.locktype = 'advisory' AND a.application_name = current_setting('application_name')";
-        while number(&mut tx, wait).await > 0 {
+        for looks in 0.. {
+            if number(&mut tx, wait).await == 0 {
+                break;
+            }
+            assert!(looks < 100_000, "the lock stays");
             tokio::task::yield_now().await;
         }
         tx.rollback().await.unwrap();

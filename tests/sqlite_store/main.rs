@@ -33,7 +33,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Waker},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hookproof::{
@@ -107,6 +107,16 @@ impl Bench {
         let connection = Connection::open(self.path()).unwrap();
         connection.busy_timeout(Duration::ZERO).unwrap();
         connection
+    }
+}
+
+/// Waits for something that comes by itself. Far beyond what it takes, the test fails rather than hangs.
+#[track_caller]
+fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < Duration::from_secs(120), "never: {what}");
+        std::thread::yield_now();
     }
 }
 

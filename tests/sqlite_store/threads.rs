@@ -7,10 +7,13 @@ use std::sync::{
 
 use hookproof::{
     Claim, IdempotencyStore, SqliteStore, Verdict, clock::Clock, store::StoreErrorKind,
+    testing::ManualClock,
 };
 use time::OffsetDateTime;
 
-use super::{Bench, ask, at_the_writer, block_on, duplicate, settle, transactions_in_log, win};
+use super::{
+    Bench, ask, at_the_writer, block_on, duplicate, eventually, settle, transactions_in_log, win,
+};
 
 /// What `threads` threads that claim at the same moment are told: how often New, how often
 /// InProgress, how often something else.
@@ -181,16 +184,25 @@ fn a_closed_store_is_unavailable_and_leaves_nothing_open() {
 #[test]
 fn a_dropped_store_ends_its_threads() {
     let bench = Bench::new();
-    let store = bench.open();
+    let clock = Arc::new(bench.clock.clone());
+    let threads = Arc::downgrade(&clock);
+    let store = bench.builder().clock(Shared(clock)).open().unwrap();
     settle_one(&store);
-    let log = bench.path().with_extension("sqlite-wal");
-    assert!(log.exists());
     drop(store);
-    // The threads end on their own; only a hang would keep the log.
-    while log.exists() {
-        std::thread::yield_now();
-    }
+    // Each thread gives its part of the clock back after it has closed its connection.
+    eventually("the threads end on their own", || {
+        threads.strong_count() == 0
+    });
     assert_eq!(duplicate(&bench.open(), "e1").result, b"done");
+}
+
+/// A clock that tells who still has it.
+struct Shared(Arc<ManualClock>);
+
+impl Clock for Shared {
+    fn now(&self) -> OffsetDateTime {
+        self.0.now()
+    }
 }
 
 /// A clock that does something of its own where the store writes.
@@ -225,9 +237,9 @@ fn close_returns_when_the_last_transaction_is_over() {
             store.close();
             is_closed.store(true, Ordering::SeqCst);
         });
-        while block_on(store.get(&super::key("e1"))).is_ok() {
-            std::thread::yield_now();
-        }
+        eventually("the store is closed", || {
+            block_on(store.get(&super::key("e1"))).is_err()
+        });
         // The writer is in the midst of it, so this holds however long we look.
         for _ in 0..50 {
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -240,7 +252,12 @@ fn close_returns_when_the_last_transaction_is_over() {
             other => panic!("{other:?}"),
         }
     });
-    assert!(!bench.path().with_extension("sqlite-wal").exists());
+    // Only who is alone with a file may change its kind of log: the store's connections are closed.
+    let alone = "PRAGMA journal_mode = delete";
+    let mode: String = (bench.beside())
+        .query_row(alone, (), |row| row.get(0))
+        .unwrap();
+    assert_eq!(mode, "delete");
 }
 
 /// Nobody waits for ever for a thread that is gone, and the lock is not left behind.

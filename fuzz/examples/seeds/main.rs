@@ -97,9 +97,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// What a scheme is but for names and fixed text.
 fn shape(scheme: &Scheme) -> String {
-    let list = |slot: Slot| slot.separator().is_some();
+    let list = |slot: Slot| (slot.separator().is_some(), slot.may_repeat());
     let parts = scheme.parts().iter().map(|part| match part {
-        Part::Header(slot) if list(*slot) => "list".to_owned(),
+        Part::Header(slot) if list(*slot).0 => "list".to_owned(),
         Part::Header(_) => "header".to_owned(),
         Part::Text(_) => "text".to_owned(),
         other => format!("{other:?}"),
