@@ -25,14 +25,14 @@ const TAKEN_OVER: &str = "SELECT count(*) FROM webhook_receipt WHERE attempts > 
 
 pub(crate) fn audit<A: Arena>(arena: &A, name: &str, plan: &Plan, tally: &Tally) {
     let number = |sql| usize::try_from(arena.number(sql)).unwrap();
-    let events = Plan::events();
+    let events = tally.events;
     let (effects, acted_on, taken_over) = (number(EFFECTS), number(EVENTS), number(TAKEN_OVER));
     println!(
-        "| campaign | deliveries | new | duplicates | in progress | unanswered | faults | \
+        "| campaign | events | deliveries | new | duplicates | in progress | unanswered | faults | \
          sessions cut | events tried again | effects | of them double | time |"
     );
     println!(
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {taken_over} | {effects} | {} | {} s |",
+        "| {name} | {events} | {} | {} | {} | {} | {} | {} | {} | {taken_over} | {effects} | {} | {} s |",
         tally.deliveries,
         tally.of(Told::New),
         tally.of(Told::Duplicate),
@@ -62,6 +62,7 @@ pub(crate) fn audit<A: Arena>(arena: &A, name: &str, plan: &Plan, tally: &Tally)
         tally.of(Told::New) + tally.of(Told::Duplicate),
         events * COPIES
     );
+    assert!(events >= Plan::events());
     assert_eq!(tally.faults, plan.number_of_faults());
     assert!(tally.faults > 0);
     match plan.fault {

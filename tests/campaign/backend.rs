@@ -99,12 +99,16 @@ pub(crate) struct Effect {
 }
 
 /// The host's clock, moved by so many seconds.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Shifted(Arc<AtomicI64>);
 
 impl Shifted {
-    pub(crate) fn set(&self, seconds: i64) {
-        self.0.store(seconds, SeqCst);
+    pub(crate) fn by(seconds: i64) -> Self {
+        Self(Arc::new(seconds.into()))
+    }
+
+    pub(crate) fn back_to(&self, seconds: i64) {
+        self.0.fetch_min(seconds, SeqCst);
     }
 }
 

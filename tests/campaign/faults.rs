@@ -5,8 +5,9 @@ use std::{process::Command, sync::atomic::Ordering::SeqCst};
 use super::{
     backend::Arena,
     plan::{APART, Fault, Way},
+    process::Worker,
     queue::Queue,
-    sender::{Campaign, Worker},
+    sender::Campaign,
 };
 
 /// So many deliveries must have failed for want of something before there is enough of it again.
@@ -75,9 +76,7 @@ pub(crate) fn happen<A: Arena>(campaign: &Campaign<'_, A>, worker: &Worker) -> E
 /// Until other handlers have failed.
 fn wait_for_the_wanting<A: Arena>(campaign: &Campaign<'_, A>) {
     let before = campaign.wanting.load(SeqCst);
-    while campaign.wanting.load(SeqCst) < before + WANTING {
-        campaign.queue.wait();
-    }
+    while campaign.wanting.load(SeqCst) < before + WANTING && campaign.queue.wait() {}
 }
 
 /// In the caller's transactions by the connections' own limit of pages, of which each handler hears

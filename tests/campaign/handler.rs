@@ -13,7 +13,7 @@ use super::{
     plan::{Fault, LEASE, MAX_ATTEMPTS, Plan, Point, Way},
     requests::{SIGNED, request, secrets},
     run,
-    wire::{GO, Link, Post, Reply, Request},
+    wire::{GO, Link, Post, Reply, Request, WAIT},
 };
 
 /// What a dropped lease is reported to here: these tests drop them on purpose.
@@ -36,8 +36,8 @@ pub(crate) struct Desk<B: Backend> {
 
 impl<B: Backend> Desk<B> {
     pub(crate) fn new(post: &Post, plan: &Plan) -> Self {
-        let clock = Shifted::default();
         let skew = plan.skew(post.worker);
+        let clock = Shifted::by(if B::HAS_CLOCK_OF_HOST { skew } else { 0 });
         let backend = B::open(&post.place, plan, clock.clone());
         Self {
             store: backend.store(),
@@ -71,10 +71,11 @@ impl<B: Backend> Desk<B> {
         SIGNED + time::Duration::seconds(self.skew)
     }
 
-    /// Turns the store's clock, if this backend goes by ours.
-    pub(crate) fn turn(&self, request: &Request) {
+    /// Turns the store's clock back, if that is asked for. One request may overtake another, and
+    /// time goes on at none.
+    fn turn(&self, request: &Request) {
         let skew = if B::HAS_CLOCK_OF_HOST { self.skew } else { 0 };
-        self.clock.set(skew + request.clock);
+        self.clock.back_to(skew + request.clock);
     }
 }
 
@@ -93,15 +94,18 @@ impl<'l> Halt<'l> {
         self.stop == Some(point)
     }
 
-    /// Stands still if this is the point, until it is told to go on.
-    pub(crate) fn at(&mut self, point: Point, events: usize) {
-        if self.is_wanted_at(point) {
-            self.stop = None;
-            let said = self.link.say(&Reply::Stopped(events).line());
-            if said.and_then(|()| self.link.hear()).as_deref() != Some(GO) {
-                // The parent is gone.
-                std::process::exit(1);
-            }
+    /// Stands still if this is the point, until it is told to go on, or false if to wait for events.
+    pub(crate) fn at(&mut self, point: Point, events: usize) -> bool {
+        if !self.is_wanted_at(point) {
+            return true;
+        }
+        self.stop = None;
+        let said = self.link.say(&Reply::Stopped(events).line());
+        match said.and_then(|()| self.link.hear()).as_deref() {
+            Some(GO) => true,
+            Some(WAIT) => false,
+            // The parent is gone.
+            _ => std::process::exit(1),
         }
     }
 }

@@ -26,8 +26,9 @@ use super::{
     wire::{Link, Post, Reply, Request, Told},
 };
 
-/// How long a sender's handler waits for one of the inbox's to come to a point.
-const ENCOUNTER: Duration = Duration::from_millis(200);
+/// How long a sender's handler waits for one of the inbox's to come to a point, before it asks
+/// whether one may still come.
+const ENCOUNTER: Duration = Duration::from_millis(100);
 
 /// Where an inbox's handler is to stand still.
 #[derive(Default)]
@@ -132,8 +133,9 @@ where
             });
             if let Some(point) = request.stop {
                 self.trap.set(point);
-                let caught = usize::from(self.trap.is_shut());
-                Halt::new(&mut link, Some(point)).at(point, caught);
+                while !Halt::new(&mut link, Some(point)).at(point, usize::from(self.trap.is_shut()))
+                {
+                }
                 self.trap.open();
             }
             if link.say(&Reply::Answers(answers).line()).is_none() {

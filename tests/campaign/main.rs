@@ -1,13 +1,22 @@
-//! Campaigns: ten thousand events, each delivered five times over by senders that repeat what is not
-//! answered 2xx, while one kind of fault happens again and again. Afterwards the effects are counted.
+//! Campaigns: ten thousand deliveries, five of each of two thousand events, by senders that repeat what
+//! is not answered 2xx, while one kind of fault happens again and again. Afterwards the effects are
+//! counted.
 //!
 //! The parent sends, and does harm; worker processes (this test binary once more) handle. They speak
 //! over loopback connections, each of which is one sender: a batch of deliveries goes out, an answer
 //! for each comes back, or the worker is dead and the batch goes out again. A fault is due when so
 //! many events are done, not at a time. The worker then stops in the middle of a batch, at a point
 //! that is known, and says so; the fault happens there, and to all the other batches wherever they are.
+//! A campaign goes on until each fault has met a handler with something to do, so a slow machine takes
+//! longer and nothing else; what has not ended after ten minutes is stuck, and the test fails.
 //!
-//! `HOOKPROOF_CAMPAIGN_EVENTS` sets another number of events. `--nocapture` shows the counts.
+//! With ten thousand events, fifty thousand deliveries, and the counts shown:
+//!
+//! ```text
+//! HOOKPROOF_CAMPAIGN_EVENTS=10000 cargo test --all-features --test campaign -- --nocapture
+//! ```
+//!
+//! `sqlite::`, `postgres::` or `mysql::` at the end is one database by itself.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -36,6 +45,7 @@ mod mysql;
 mod plan;
 #[cfg(feature = "sqlx-postgres")]
 mod postgres;
+mod process;
 mod queue;
 mod requests;
 mod sender;

@@ -130,8 +130,11 @@ pub(crate) const MAX_ATTEMPTS: u32 = 10_000;
 /// One in so many events fails at its first attempt.
 pub(crate) const FAILS: usize = 16;
 
-/// When a campaign counts as stuck.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(15 * 60);
+/// When a campaign counts as stuck. The longest takes a minute.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// The number of events, if it is not the usual one.
+const EVENTS: &str = "HOOKPROOF_CAMPAIGN_EVENTS";
 
 impl Plan {
     pub(crate) const fn new(
@@ -166,8 +169,9 @@ impl Plan {
         }
     }
 
+    /// More if faults do not meet anybody with something to do.
     pub(crate) fn events() -> usize {
-        std::env::var("HOOKPROOF_CAMPAIGN_EVENTS").map_or(10_000, |number| number.parse().unwrap())
+        std::env::var(EVENTS).map_or(2_000, |number| number.parse().unwrap())
     }
 
     pub(crate) fn number_of_faults(&self) -> usize {

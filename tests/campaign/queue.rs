@@ -14,6 +14,7 @@ use super::{
 pub(crate) struct Queue {
     state: Mutex<State>,
     begun: Instant,
+    /// As planned. More are made if faults meet too few.
     events: usize,
     fault: Fault,
     faults: usize,
@@ -43,6 +44,8 @@ const FRESH_FOR_EACH: usize = 4;
 /// What was counted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
+    /// As planned, or more.
+    pub(crate) events: usize,
     /// Sent, repeats and all.
     pub(crate) deliveries: usize,
     pub(crate) told: BTreeMap<Told, usize>,
@@ -112,7 +115,9 @@ impl Queue {
     pub(crate) fn take(&self, worker: usize) -> Option<Batch> {
         loop {
             let mut state = self.state();
-            let is_left = !state.waiting.is_empty() || !state.fresh.is_empty();
+            let is_left = !state.waiting.is_empty()
+                || !state.fresh.is_empty()
+                || state.tally.faults < self.faults;
             if state.is_stopped || (!is_left && state.underway == 0) {
                 return None;
             }
@@ -146,6 +151,10 @@ impl Queue {
             None if self.fault.is_want() && state.waiting.is_empty() => BATCH,
             None => 0,
         };
+        while state.tally.faults < self.faults && state.fresh.len() < fresh {
+            state.fresh.push(state.is_done.len());
+            state.is_done.push(false);
+        }
         let at = state.fresh.len().saturating_sub(fresh);
         let mut events = state.fresh.split_off(at);
         let again = events.iter().flat_map(|&event| [event; COPIES - 1]);
@@ -173,14 +182,26 @@ impl Queue {
     }
 
     fn be_patient(&self, state: &State) {
-        let tally = &state.tally;
-        assert!(self.begun.elapsed() < PATIENCE, "stuck: {tally:?}");
+        let (is_late, tally) = (self.begun.elapsed() > PATIENCE, &state.tally);
+        assert!(
+            !is_late,
+            "stuck, and given up after {PATIENCE:?}: {tally:?}"
+        );
     }
 
-    /// For what waits for something to be counted.
-    pub(crate) fn wait(&self) {
-        self.be_patient(&self.state());
+    /// For what waits for something to be so. False if that is in vain, since others have failed.
+    pub(crate) fn wait(&self) -> bool {
         std::thread::sleep(Duration::from_millis(20));
+        self.is_on()
+    }
+
+    /// Whether nobody has failed. Fails if it has taken too long.
+    pub(crate) fn is_on(&self) -> bool {
+        let state = self.state();
+        if !state.is_stopped {
+            self.be_patient(&state);
+        }
+        !state.is_stopped
     }
 
     pub(crate) fn answered(&self, batch: &Batch, answers: &[Told]) {
@@ -217,14 +238,11 @@ impl Queue {
         self.state().is_stopped = true;
     }
 
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.state().is_stopped
-    }
-
     pub(crate) fn tally(&self) -> Tally {
         let state = self.state();
         assert_eq!((state.waiting.len(), state.underway), (0, 0));
         let mut tally = state.tally.clone();
+        tally.events = state.is_done.len();
         tally.seconds = self.begun.elapsed().as_secs();
         tally
     }

@@ -1,10 +1,8 @@
-//! The parent: worker processes, the senders to each, and a new process for each that was killed.
+//! The parent: the senders to each worker process, and a new process for each that was killed.
 
 use std::{
     collections::BTreeMap,
-    net::{TcpListener, TcpStream},
-    os::unix::process::CommandExt,
-    process::{Child, Command, Stdio},
+    net::TcpListener,
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst},
@@ -16,10 +14,11 @@ use std::{
 use super::{
     backend::Arena,
     faults::{self, Ended},
-    plan::{Plan, Way},
+    plan::Plan,
+    process::Worker,
     queue::{Batch, Queue, Tally},
     requests,
-    wire::{GO, Link, Post, Reply, Request, Told},
+    wire::{GO, Link, Post, Reply, Request, Told, WAIT},
 };
 
 /// What all senders share.
@@ -34,72 +33,8 @@ pub(crate) struct Campaign<'a, A> {
     pub(crate) wanting: AtomicUsize,
     /// The worker processes.
     pub(crate) processes: Mutex<BTreeMap<usize, u32>>,
-    /// As they are sent.
+    /// As they are sent; those that were not planned are made at their time.
     deliveries: Vec<String>,
-}
-
-/// A worker process, and what its senders have seen of it.
-pub(crate) struct Worker {
-    process: Mutex<Child>,
-    was_killed: AtomicBool,
-}
-
-impl Worker {
-    fn start(name: &str, post: &Post) -> Self {
-        // A file that may not grow is an error to the writer, and not its end.
-        let script = r#"trap '' XFSZ; exec "$0" "$@""#;
-        let process = Command::new("sh")
-            .args(["-c", script])
-            .arg(std::env::current_exe().unwrap())
-            .args([name, "--exact", "--nocapture", "--test-threads=1"])
-            .envs(post.variables())
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        Self {
-            process: Mutex::new(process),
-            was_killed: AtomicBool::new(false),
-        }
-    }
-
-    pub(crate) fn kill(&self) {
-        self.was_killed.store(true, SeqCst);
-        self.process.lock().unwrap().kill().unwrap();
-    }
-
-    /// Its connections, one for each sender.
-    fn connections(&self, listener: &TcpListener, hands: usize) -> Vec<TcpStream> {
-        let mut all = Vec::new();
-        while all.len() < hands {
-            match listener.accept() {
-                Ok((stream, _)) => {
-                    stream.set_nonblocking(false).unwrap();
-                    all.push(stream);
-                }
-                Err(_) => {
-                    let ended = self.process.lock().unwrap().try_wait().unwrap();
-                    assert!(ended.is_none(), "a worker ended before its work: {ended:?}");
-                    thread::sleep(Duration::from_millis(1));
-                }
-            }
-        }
-        all
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        let mut process = self.process.lock().unwrap_or_else(|e| e.into_inner());
-        if thread::panicking() {
-            let _ = process.kill();
-        }
-        let status = process.wait();
-        if !thread::panicking() && !self.was_killed.load(SeqCst) {
-            assert!(status.unwrap().success(), "a worker failed");
-        }
-    }
 }
 
 /// Ends the other senders too when one panics.
@@ -147,16 +82,20 @@ impl<A: Arena> Campaign<'_, A> {
         };
         loop {
             let worker = Worker::start(name, &post);
-            let id = worker.process.lock().unwrap().id();
-            self.processes.lock().unwrap().insert(number, id);
-            let links = worker.connections(&listener, self.plan.hands);
+            self.processes.lock().unwrap().insert(number, worker.id());
+            let links = worker.connections(&listener, self.plan.hands, &self.queue);
             thread::scope(|scope| {
                 for stream in links {
                     let worker = &worker;
                     scope.spawn(move || self.send(number, worker, Link::new(stream)));
                 }
             });
-            if !worker.was_killed.load(SeqCst) {
+            if !self.queue.is_on() {
+                worker.kill();
+                return;
+            }
+            if !worker.was_killed() {
+                worker.end(&self.queue);
                 return;
             }
         }
@@ -168,8 +107,8 @@ impl<A: Arena> Campaign<'_, A> {
         while let Some(batch) = self.queue.take(number) {
             let Some(answers) = self.deliver(worker, &mut link, &batch) else {
                 self.queue.unanswered(&batch);
-                let was_killed = worker.was_killed.load(SeqCst);
-                assert!(was_killed, "a worker broke off a connection");
+                let is_meant = worker.was_killed() || !self.queue.is_on();
+                assert!(is_meant, "a worker broke off a connection");
                 return;
             };
             let wanting = |told: &&Told| matches!(told, Told::Starved | Told::DiskFull);
@@ -185,19 +124,20 @@ impl<A: Arena> Campaign<'_, A> {
     }
 
     /// What was accepted is still to be acted on, by the workers as they are.
-    #[cfg(feature = "inbox")]
     fn wait_for_the_inbox(&self) {
-        let left = || {
-            self.arena
-                .number("SELECT count(*) FROM webhook_receipt WHERE state <> 2")
-        };
-        while self.plan.way == Way::Inbox && !self.queue.is_stopped() && left() > 0 {
-            self.queue.wait();
-        }
+        while self.is_left_in_the_inbox() && self.queue.wait() {}
+    }
+
+    #[cfg(feature = "inbox")]
+    fn is_left_in_the_inbox(&self) -> bool {
+        const LEFT: &str = "SELECT count(*) FROM webhook_receipt WHERE state <> 2";
+        self.plan.way == super::plan::Way::Inbox && self.arena.number(LEFT) > 0
     }
 
     #[cfg(not(feature = "inbox"))]
-    fn wait_for_the_inbox(&self) {}
+    fn is_left_in_the_inbox(&self) -> bool {
+        false
+    }
 
     /// What the worker answers, or nothing if it is dead.
     fn deliver(&self, worker: &Worker, link: &mut Link, batch: &Batch) -> Option<Vec<Told>> {
@@ -205,15 +145,23 @@ impl<A: Arena> Campaign<'_, A> {
         let deliveries = batch
             .events
             .iter()
-            .map(|&event| self.deliveries[event].clone());
+            .map(|&event| match self.deliveries.get(event) {
+                Some(delivery) => delivery.clone(),
+                None => requests::delivery(event, self.plan.is_signed()),
+            });
         let request = Request {
             stop: batch.trouble,
             clock: self.clock.load(SeqCst),
             is_disk_full: self.is_disk_full.load(SeqCst),
             deliveries: deliveries.collect(),
         };
+        let hear = |link: &mut Link| link.hear_while(|| self.queue.is_on());
         link.say(&request.line())?;
-        let mut reply = Reply::of(&link.hear()?);
+        let mut reply = Reply::of(&hear(link)?);
+        while reply == Reply::Stopped(0) && self.is_left_in_the_inbox() {
+            link.say(WAIT)?;
+            reply = Reply::of(&hear(link)?);
+        }
         if let Reply::Stopped(events) = reply {
             // A handler with nothing to do is no victim.
             if let Some(pending) = trouble.filter(|_| events > 0) {
@@ -222,14 +170,14 @@ impl<A: Arena> Campaign<'_, A> {
                     Ended::Not => drop(pending),
                     Ended::Killed => {
                         // What it says no more is what was meant to happen.
-                        assert_eq!(link.hear(), None);
+                        assert_eq!(hear(link), None);
                         pending.over(0);
                         return None;
                     }
                 }
             }
             link.say(GO)?;
-            reply = Reply::of(&link.hear()?);
+            reply = Reply::of(&hear(link)?);
         }
         let Reply::Answers(answers) = reply else {
             panic!("stopped twice");

@@ -126,7 +126,13 @@ impl Backend for Worker {
                 .synchronous(Synchronous::Normal)
                 .open()
         };
-        let store = open().unwrap();
+        // A process that was killed leaves something to look through, and others wait for that.
+        let store = loop {
+            match open() {
+                Err(error) if error.kind() == StoreErrorKind::Busy => {}
+                opened => break opened.unwrap(),
+            }
+        };
         Self {
             store: Arc::new(store),
             path: place.into(),

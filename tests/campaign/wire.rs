@@ -1,8 +1,13 @@
 //! What parent and workers say to each other: one line each way.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{
+        BufRead, BufReader,
+        ErrorKind::{Interrupted, TimedOut, WouldBlock},
+        Write,
+    },
     net::TcpStream,
+    time::Duration,
 };
 
 use super::plan::Point;
@@ -60,10 +65,29 @@ impl Link {
             .ok()
     }
 
+    /// None if the other side has gone.
     pub(crate) fn hear(&mut self) -> Option<String> {
-        let mut line = String::new();
-        self.stream.read_line(&mut line).ok()?;
-        line.strip_suffix('\n').map(str::to_owned)
+        self.hear_while(|| true)
+    }
+
+    /// None if the other side has gone, or there is nothing to wait for any more, which is asked
+    /// time and again.
+    pub(crate) fn hear_while(&mut self, is_worth_it: impl Fn() -> bool) -> Option<String> {
+        let moment = Some(Duration::from_millis(500));
+        self.stream.get_ref().set_read_timeout(moment).unwrap();
+        let mut line = Vec::new();
+        while is_worth_it() {
+            match self.stream.read_until(b'\n', &mut line) {
+                Ok(_) => {
+                    let line = line.strip_suffix(b"\n")?;
+                    return Some(String::from_utf8(line.to_vec()).unwrap());
+                }
+                // What has come of a line stays in it.
+                Err(error) if matches!(error.kind(), WouldBlock | TimedOut | Interrupted) => {}
+                Err(_) => return None,
+            }
+        }
+        None
     }
 }
 
@@ -176,3 +200,6 @@ impl Reply {
 
 /// Tells a handler that stands still to go on.
 pub(crate) const GO: &str = "go";
+
+/// Tells it that an event to stand still with may still come.
+pub(crate) const WAIT: &str = "wait";
