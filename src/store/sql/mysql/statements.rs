@@ -212,6 +212,6 @@ pub(super) use stats::{SIZE, STATS};
 #[cfg(feature = "inbox")]
 pub(super) mod inbox;
 #[cfg(feature = "inbox")]
-pub(super) mod review;
-#[cfg(feature = "inbox")]
 pub(super) mod inbox_batch;
+#[cfg(feature = "inbox")]
+pub(super) mod review;
