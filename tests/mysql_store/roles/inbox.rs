@@ -2,7 +2,7 @@
 
 use hookproof::{
     IdempotencyStore, State, Verdict,
-    inbox::{Accepted, Dropping, InboxStore, Leasing, Listing, Requeued},
+    inbox::{Accepted, BatchInbox, Dropping, InboxStore, Leasing, Listing, Requeued},
 };
 
 use super::{Shop, later, refused};
@@ -87,5 +87,31 @@ fn each_does_its_part_of_what_is_rarer() {
         let mut leased = worker.lease_due(Leasing::up_to(8)).await.unwrap();
         let (lease, _) = leased.events.pop().unwrap();
         worker.release(lease).await.unwrap();
+    });
+}
+
+/// Batches ask for no more rights.
+#[test]
+fn the_gateway_accepts_batches() {
+    let shop = Shop::new();
+    let (gateway, worker) = (shop.role("gateway"), shop.role("worker"));
+    run(async {
+        let claim = gateway.claim(parcel("adopted").claiming().clone()).await;
+        crash(won(claim.unwrap()));
+        let batch = || vec![parcel("e1"), parcel("adopted"), parcel("e2")];
+        refused(worker.accept_many(batch()).await);
+        let answers = gateway.accept_many(batch()).await.unwrap();
+        assert!(matches!(answers[0], Ok(Accepted::New(_))), "{answers:?}");
+        assert!(
+            matches!(answers[1], Ok(Accepted::Pending(_))),
+            "{answers:?}"
+        );
+        assert!(matches!(answers[2], Ok(Accepted::New(_))), "{answers:?}");
+        let leased = worker.lease_due(Leasing::up_to(8)).await.unwrap();
+        assert_eq!(leased.events.len(), 2);
+        leased
+            .events
+            .into_iter()
+            .for_each(|(lease, _)| crash(lease));
     });
 }

@@ -3,7 +3,7 @@
 use hookproof::{
     Advance, Claiming, EffectLedger, IdempotencyStore, ObjectKey, OrderGuard, State, Verdict,
     Version,
-    inbox::{Accepted, Dropping, InboxStore, Leasing, Listing, Parcel, Requeued},
+    inbox::{Accepted, BatchInbox, Dropping, InboxStore, Leasing, Listing, Parcel, Requeued},
     store::{Effect, StoreErrorKind},
 };
 
@@ -172,5 +172,38 @@ fn tenants_share_no_inbox() {
         for pool in pools.iter().flatten() {
             pool.close().await;
         }
+    });
+}
+
+/// Batches ask for no more rights, and a tenant's for no other tenant's.
+#[test]
+fn the_gateway_accepts_batches() {
+    let shop = Shop::new(true);
+    let pools = ["gateway", "worker"].map(|role| shop.pool(role, Some("a")));
+    let [gateway, worker] = [0, 1].map(|role: usize| shop.store(&pools[role]));
+    run(async {
+        let claim = gateway.claim(parcel("a", "adopted").claiming().clone());
+        let hookproof::Claim::New(lease) = claim.await.unwrap() else {
+            panic!("a new event");
+        };
+        crate::crash(lease);
+        let batch = || vec![parcel("a", "e1"), parcel("a", "adopted"), parcel("a", "e2")];
+        let mixed = vec![parcel("a", "e1"), parcel("b", "e1")];
+        for refused in [worker.accept_many(batch()), gateway.accept_many(mixed)] {
+            assert_eq!(refused.await.unwrap_err().kind(), StoreErrorKind::Misuse);
+        }
+        let answers = gateway.accept_many(batch()).await.unwrap();
+        assert!(matches!(answers[0], Ok(Accepted::New(_))), "{answers:?}");
+        assert!(
+            matches!(answers[1], Ok(Accepted::Pending(_))),
+            "{answers:?}"
+        );
+        assert!(matches!(answers[2], Ok(Accepted::New(_))), "{answers:?}");
+        let leased = worker.lease_due(Leasing::up_to(8)).await.unwrap();
+        assert_eq!(leased.events.len(), 2);
+        leased
+            .events
+            .into_iter()
+            .for_each(|(lease, _)| crate::crash(lease));
     });
 }

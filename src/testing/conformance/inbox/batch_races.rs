@@ -8,7 +8,7 @@ use super::{
     bench::Inbox,
 };
 use crate::{
-    Claim, Verdict,
+    Claim, State, Verdict,
     inbox::{Accepted, Parcel},
 };
 
@@ -148,7 +148,10 @@ pub(super) fn batches_against_claims(inbox: &Inbox<'_>, store: Store<'_>) {
         });
         insist(inbox, store, &all);
         inbox.clock.advance(LEASE);
-        let waiting = ids.iter().step_by(2).cloned().collect::<Vec<_>>();
+        // A claim may have been refused while the event was somebody else's for a moment.
+        let is_done = |id: &String| inbox.row(id).state == State::Processed;
+        let waiting: Vec<_> = ids.iter().filter(|id| !is_done(id)).cloned().collect();
+        assert!(waiting.len() >= EVENTS / 2, "done by nobody");
         assert_eq!(lease_all(inbox), waiting);
         for id in &waiting {
             assert!(inbox.parked(id).is_some(), "leased without a body");
