@@ -37,6 +37,20 @@ macro_rules! first {
 /// written, nor is it locked, so a known event costs what a look does; whether it may be taken over is
 /// for [`CLAIM`].
 ///
+/// Its snapshot is older than its locks, so what `seen` does not show may be there, or have been
+/// there, when it inserts:
+///
+/// - A claim whose transaction is open has the holder's lock, which is tried and not waited for. A
+///   lock is let go of after its transaction can be seen, so whoever gets it meets no row of a claim
+///   that is not committed.
+/// - A row that was committed since stops the insert, for unique keys look past snapshots: under READ
+///   COMMITTED nothing is inserted, under the stricter levels the statement is called off (40001).
+///   Either way the next one has a snapshot that shows the row, and nothing was written.
+/// - A row that came and was deleted since does not stop it. No deletion is under way once the
+///   presence lock is held, and what it remembered is a sequence, which is read as it is and not as
+///   the snapshot has it. So the fence is above that row's.
+/// - What `seen` shows may be gone: the answer is that of a moment before, as any look's.
+///
 /// Always one row: whether the holder's lock was free (nothing if the event is stored), the time,
 /// and what is stored or was inserted, with whether that is new. If the lock was free and there is no
 /// row, one was committed since the statement began.
