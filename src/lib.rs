@@ -16,6 +16,8 @@ pub mod inbox;
 #[cfg(feature = "json")]
 mod json;
 pub mod order;
+#[cfg(feature = "inbox")]
+pub mod review;
 pub mod scheme;
 mod secrets;
 pub mod store;

@@ -101,3 +101,23 @@ hookproof::batch_conformance! { memory_batches: Memory }
 hookproof::stats_conformance! { memory_stats: Memory }
 #[cfg(feature = "inbox")]
 hookproof::inbox_conformance! { memory_inbox: Memory }
+
+/// Behind the pointers that an application chooses and shares a store through.
+#[cfg(feature = "inbox")]
+struct BoxedReviews;
+
+#[cfg(feature = "inbox")]
+impl Backend for BoxedReviews {
+    type Store = Arc<Box<dyn hookproof::review::ReviewStore>>;
+
+    fn open(&self, clock: ManualClock, witness: Witness) -> Self::Store {
+        Arc::new(Box::new(memory_store(clock, witness)))
+    }
+
+    fn race_rounds(&self) -> usize {
+        10
+    }
+}
+
+#[cfg(feature = "inbox")]
+hookproof::review_conformance! { memory_reviews: Memory, boxed_reviews: BoxedReviews }

@@ -26,6 +26,10 @@ use hookproof::{
         Accepted, Backoff, Dropping, InboxStore, Job, Leased, Leasing, Listing, Notice, Parcel,
         Parked, Requeued, Tally, Worker,
     },
+    review::{
+        Admission, Case, Discarding, Kept, Review, ReviewId, ReviewListing, ReviewPurge,
+        ReviewStore, WithDelivery,
+    },
     scheme,
     store::{SettleError, StoreErrorKind, StoreFuture},
     testing::{ManualClock, Signed, block_on, conformance::Witness, sign},
@@ -145,6 +149,35 @@ impl InboxStore for Store {
 
     fn drop_bodies(&self, dropping: Dropping) -> StoreFuture<'_, Result<usize, StoreError>> {
         self.inner.drop_bodies(dropping)
+    }
+}
+
+impl ReviewStore for Store {
+    fn keep(&self, case: Case) -> StoreFuture<'_, Result<Kept, StoreError>> {
+        self.inner.keep(case)
+    }
+
+    fn reviews(&self, listing: ReviewListing) -> StoreFuture<'_, Result<Vec<Review>, StoreError>> {
+        self.inner.reviews(listing)
+    }
+
+    fn review<'a>(
+        &'a self,
+        id: &'a ReviewId,
+    ) -> StoreFuture<'a, Result<Option<WithDelivery>, StoreError>> {
+        self.inner.review(id)
+    }
+
+    fn admit<'a>(&'a self, id: &'a ReviewId) -> StoreFuture<'a, Result<Admission, StoreError>> {
+        self.inner.admit(id)
+    }
+
+    fn discard<'a>(&'a self, id: &'a ReviewId) -> StoreFuture<'a, Result<Discarding, StoreError>> {
+        self.inner.discard(id)
+    }
+
+    fn purge_reviews(&self, purge: ReviewPurge) -> StoreFuture<'_, Result<usize, StoreError>> {
+        self.inner.purge_reviews(purge)
     }
 }
 

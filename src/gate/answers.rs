@@ -11,6 +11,7 @@
 /// | duplicate | 200, the stored result | no | "did you get it?" yes |
 /// | in progress, or the lease was lost | 409 + `Retry-After` | to another that is not 2xx | a 2xx loses the event if the other attempt fails |
 /// | conflict | 202 + alert | yes | a retry would not help |
+/// | conflict that could not be kept for review, where it should be | 503 + `Retry-After` | no | the sender repeats it |
 /// | no event key | 422 | yes | authentic, but nothing names the event |
 /// | handler failed, retryable | 500 + `Retry-After` | no | |
 /// | dead | 200 + alert | yes | stop the sender, wake a human |

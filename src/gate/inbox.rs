@@ -4,13 +4,14 @@ use time::OffsetDateTime;
 
 use crate::{
     headers::Headers,
-    inbox::{Accepted, InboxStore, Parcel},
+    inbox::{Accepted, Parcel},
+    review::ReviewStore,
 };
 
 use super::{Decision, Gate, Outcome};
 
-impl<S: InboxStore> Gate<S> {
-    /// Headers to keep with each delivery that [`accept`](Gate::accept) stores; none if not set.
+impl<S: ReviewStore> Gate<S> {
+    /// Headers to keep with each delivery that is stored, in the inbox or for review; none if not set.
     /// Name none that carries a secret ([`Parcel::keep`]).
     #[must_use]
     pub fn keep_headers<N: Into<Box<str>>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
@@ -22,6 +23,9 @@ impl<S: InboxStore> Gate<S> {
     /// before; 503 if the store cannot say so; and the rest as [`handle`](Gate::handle) does. A
     /// [`Worker`](crate::inbox::Worker) acts on it later.
     ///
+    /// Conflicts and stale deliveries are kept for [review](crate::review), unless
+    /// [`keep_for_review`](Gate::keep_for_review) says otherwise, and reported.
+    ///
     /// Of the gate's settings, lease, attempts and retry wait do not count here: they are the
     /// worker's.
     pub async fn accept(
@@ -31,21 +35,28 @@ impl<S: InboxStore> Gate<S> {
         now: OffsetDateTime,
     ) -> Outcome {
         let mut facts = self.facts(headers);
+        let sorting = Some(self.desk.sorting());
         let (delivery, key) = match self.admit(raw_body, headers, now, &mut facts) {
             Ok(admitted) => admitted,
-            Err(decision) => return facts.decide(*decision, &self.answers),
+            Err(decision) => {
+                let decision = self
+                    .keep_stale(sorting, *decision, headers, &mut facts)
+                    .await;
+                return facts.decide(decision, &self.answers);
+            }
         };
-        let mut parcel = Parcel::new(&delivery, self.claiming(&delivery, key));
-        for name in &self.kept_headers {
-            parcel = parcel.keep(headers, name);
-        }
+        let parcel = Parcel::new(&delivery, self.claiming(&delivery, key));
+        let parcel = self.with_headers(parcel, headers);
         let decision = match self.store.accept(parcel).await {
             Err(error) => Decision::Unavailable(error),
             Ok(Accepted::New(receipt)) => Decision::Accepted(receipt),
             Ok(Accepted::Pending(receipt)) => Decision::Pending(receipt),
             Ok(Accepted::Duplicate(receipt)) => Decision::Duplicate(receipt),
             Ok(Accepted::Dead(receipt)) => Decision::Dead(receipt),
-            Ok(Accepted::Conflict(conflict)) => Decision::Conflict(conflict),
+            Ok(Accepted::Conflict(conflict)) => {
+                self.keep_conflict(sorting, &delivery, conflict, headers, &mut facts)
+                    .await
+            }
             Ok(Accepted::InProgress { retry_after, .. }) => Decision::InProgress { retry_after },
         };
         facts.decide(decision, &self.answers)

@@ -5,6 +5,8 @@ mod event;
 #[cfg(feature = "inbox")]
 mod inbox;
 mod outcome;
+#[cfg(feature = "inbox")]
+mod review;
 
 use std::{error::Error, fmt, time::Duration};
 
@@ -13,6 +15,8 @@ use time::OffsetDateTime;
 pub use answers::{Answers, BadAnswer};
 pub use event::Event;
 pub use outcome::{Decision, Outcome};
+#[cfg(feature = "inbox")]
+pub use review::{NotKept, Reviewing};
 
 use crate::{
     event::{EventKey, Fingerprint, KeyError},
@@ -81,6 +85,8 @@ pub struct Gate<S> {
     answers: Answers,
     #[cfg(feature = "inbox")]
     kept_headers: Vec<Box<str>>,
+    #[cfg(feature = "inbox")]
+    desk: review::Desk<S>,
 }
 
 impl<S: IdempotencyStore> Gate<S> {
@@ -102,6 +108,8 @@ impl<S: IdempotencyStore> Gate<S> {
             answers: Answers::default(),
             #[cfg(feature = "inbox")]
             kept_headers: Vec::new(),
+            #[cfg(feature = "inbox")]
+            desk: review::Desk::new(),
         }
     }
 
@@ -225,7 +233,14 @@ impl<S: IdempotencyStore> Gate<S> {
         let mut facts = self.facts(headers);
         let (delivery, key) = match self.admit(raw_body, headers, now, &mut facts) {
             Ok(admitted) => admitted,
-            Err(decision) => return facts.decide(*decision, &self.answers),
+            Err(decision) => {
+                let decision = *decision;
+                #[cfg(feature = "inbox")]
+                let decision = self
+                    .keep_stale(self.desk.chosen(), decision, headers, &mut facts)
+                    .await;
+                return facts.decide(decision, &self.answers);
+            }
         };
         let decision = match self
             .store
@@ -234,7 +249,14 @@ impl<S: IdempotencyStore> Gate<S> {
         {
             Err(error) => Decision::Unavailable(error),
             Ok(Claim::Duplicate(receipt)) => Decision::Duplicate(receipt),
+            #[cfg(not(feature = "inbox"))]
             Ok(Claim::Conflict(conflict)) => Decision::Conflict(conflict),
+            #[cfg(feature = "inbox")]
+            Ok(Claim::Conflict(conflict)) => {
+                let chosen = self.desk.chosen();
+                self.keep_conflict(chosen, &delivery, conflict, headers, &mut facts)
+                    .await
+            }
             Ok(Claim::Dead(receipt)) => Decision::Dead(receipt),
             Ok(Claim::InProgress { retry_after, .. }) => Decision::InProgress { retry_after },
             Ok(Claim::New(lease)) => {

@@ -9,7 +9,11 @@ use crate::{
     verify::{Rejection, Verified, printable},
 };
 
+#[cfg(feature = "inbox")]
+use super::review::NotKept;
 use super::{Answers, DEFAULT_RETRY_AFTER, HandlerError};
+#[cfg(feature = "inbox")]
+use crate::review::Kept;
 
 /// Most characters of a sender's text in a log line.
 const LOG_CHARS: usize = 128;
@@ -41,6 +45,10 @@ pub enum Decision {
     },
     /// A known id with other content; nothing was done. Look at it.
     Conflict(Conflict),
+    /// The same, and it could not be kept for review ([`Outcome::review`] says why), so that the
+    /// sender is asked to repeat it.
+    #[cfg(feature = "inbox")]
+    Unkept(Conflict),
     /// The handler failed; the event may be tried again.
     Failed {
         /// What was written.
@@ -84,6 +92,8 @@ impl Decision {
             Decision::Duplicate(_) => "duplicate",
             Decision::InProgress { .. } => "in_progress",
             Decision::Conflict(_) => "conflict",
+            #[cfg(feature = "inbox")]
+            Decision::Unkept(_) => "unkept",
             Decision::Failed { .. } => "failed",
             Decision::Buried { .. } => "buried",
             Decision::Dead(_) => "dead",
@@ -95,6 +105,10 @@ impl Decision {
 
     /// Whether somebody should look: stale, conflict, buried, dead, a lost lease or a failed store.
     pub const fn wants_attention(&self) -> bool {
+        #[cfg(feature = "inbox")]
+        if matches!(self, Decision::Unkept(_)) {
+            return true;
+        }
         matches!(
             self,
             Decision::Rejected(Rejection::Stale(_))
@@ -119,7 +133,7 @@ pub struct Outcome {
     facts: Facts,
 }
 
-/// Correlation fields, gathered as they become known.
+/// Correlation fields, gathered as they become known, and what was kept for review.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     provider: &'static str,
@@ -129,6 +143,8 @@ pub(super) struct Facts {
     event_id: Option<String>,
     event_type: Option<String>,
     key_id: Option<String>,
+    #[cfg(feature = "inbox")]
+    review: Option<Result<Kept, NotKept>>,
 }
 
 impl Facts {
@@ -160,6 +176,11 @@ impl Facts {
         self.event_id = Some(key.id().into());
     }
 
+    #[cfg(feature = "inbox")]
+    pub(super) fn review(&mut self, review: Result<Kept, NotKept>) {
+        self.review = Some(review);
+    }
+
     pub(super) fn decide(self, decision: Decision, answers: &Answers) -> Outcome {
         let status = match &decision {
             Decision::Rejected(_) => 401,
@@ -173,6 +194,8 @@ impl Facts {
             Decision::Failed { .. } => 500,
             Decision::Buried { .. } | Decision::Dead(_) => answers.dead,
             Decision::Unavailable(_) | Decision::Unsettled(_) => 503,
+            #[cfg(feature = "inbox")]
+            Decision::Unkept(_) => 503,
         };
         Outcome {
             decision,
@@ -198,6 +221,8 @@ impl Outcome {
             Decision::LeaseLost | Decision::Unavailable(_) | Decision::Unsettled(_) => {
                 DEFAULT_RETRY_AFTER
             }
+            #[cfg(feature = "inbox")]
+            Decision::Unkept(_) => DEFAULT_RETRY_AFTER,
             _ => return None,
         };
         let whole = Duration::from_secs(wait.as_secs());
@@ -223,6 +248,8 @@ impl Outcome {
             Decision::Accepted(_) | Decision::Pending(_) => b"received",
             Decision::Failed { .. } => b"failed",
             Decision::Unavailable(_) | Decision::Unsettled(_) => b"unavailable",
+            #[cfg(feature = "inbox")]
+            Decision::Unkept(_) => b"unavailable",
         }
     }
 
@@ -234,6 +261,13 @@ impl Outcome {
     /// What was decided, with what is to be kept of it.
     pub fn into_decision(self) -> Decision {
         self.decision
+    }
+
+    /// What was kept of it for [review](crate::review), or why it was not; nothing if it was not to
+    /// be kept.
+    #[cfg(feature = "inbox")]
+    pub fn review(&self) -> Option<Result<&Kept, &NotKept>> {
+        self.facts.review.as_ref().map(Result::as_ref)
     }
 
     /// The provider whose scheme the gate is for.
@@ -298,6 +332,16 @@ impl fmt::Display for Outcome {
                 write!(f, " {name}={cut:?}")?;
             }
         }
+        #[cfg(feature = "inbox")]
+        match self.review() {
+            Some(Ok(Kept::New(review))) => write!(f, " review={} new", review.id)?,
+            Some(Ok(Kept::Known(review))) => {
+                write!(f, " review={} {:?}", review.id, review.status)?
+            }
+            Some(Err(NotKept::Store(why))) => write!(f, " not_kept={:?}", why.to_string())?,
+            Some(Err(NotKept::Unkeyed(why))) => write!(f, " not_kept={:?}", why.to_string())?,
+            None => {}
+        }
         match &self.decision {
             Decision::Rejected(rejection) => {
                 write!(f, " reason={:?}", rejection.kind().to_string())
@@ -311,6 +355,12 @@ impl fmt::Display for Outcome {
                 write!(f, " attempt={}", receipt.attempts)
             }
             Decision::Conflict(conflict) => write!(
+                f,
+                " stored={:?} presented={:?}",
+                conflict.receipt.fingerprint, conflict.presented
+            ),
+            #[cfg(feature = "inbox")]
+            Decision::Unkept(conflict) => write!(
                 f,
                 " stored={:?} presented={:?}",
                 conflict.receipt.fingerprint, conflict.presented

@@ -5,7 +5,7 @@
 //! * [`handshakes`]: how each provider checks an endpoint, and what it wants to hear.
 //! * [`stores`]: how to choose, run and write a store.
 //! * [`operations`]: running it: roles, sizes, retention, alerts, and what to do when.
-//! * `inbox`: accept now, process later (feature `inbox`).
+//! * `inbox`: accept now, process later, and what is kept for review (feature `inbox`).
 //! * [`misuse`]: mistakes that do not compile, and those that do.
 
 #[doc = include_str!("design.md")]

@@ -93,6 +93,16 @@ impl Parcel {
         }
     }
 
+    /// A delivery that was kept, on its way into the inbox.
+    pub(crate) fn again(parked: Parked, claiming: Claiming) -> Self {
+        Self {
+            claiming,
+            body: parked.body,
+            headers: parked.headers,
+            facts: parked.facts,
+        }
+    }
+
     /// Keeps a header beside the body, if it occurs exactly once, is no longer than
     /// [`MAX_HEADER_BYTES`], and fewer than [`MAX_HEADERS`] are kept already.
     ///

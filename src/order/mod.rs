@@ -20,7 +20,7 @@
 //! # Where to ask
 //!
 //! **In the transaction that writes the object**: `SqliteStore::advance_in`,
-//! `PostgresStore::advance_in`. There the version and your rows are one commit, and a second
+//! `PostgresStore::advance_in`, `MySqlStore::advance_in`. There the version and your rows are one commit, and a second
 //! transaction on the same object waits for the first, so what is written last is what is newest.
 //! Whoever advances several objects in one transaction does so in the order of their
 //! [digests](ObjectKey::digest), so that no two wait for each other.

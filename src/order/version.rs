@@ -163,7 +163,11 @@ impl Version {
 }
 
 /// As databases keep it.
-#[cfg(any(feature = "rusqlite", feature = "sqlx-postgres"))]
+#[cfg(any(
+    feature = "rusqlite",
+    feature = "sqlx-postgres",
+    feature = "sqlx-mysql"
+))]
 impl Version {
     /// The kind's code, and the number or the microseconds since 1970.
     pub(crate) const fn code(&self) -> (i64, i64) {

@@ -139,7 +139,7 @@ impl Receipt {
     }
 
     /// The row of an event whose body is gone, so that nobody can act on it.
-    #[cfg(all(feature = "inbox", feature = "rusqlite"))]
+    #[cfg(all(feature = "inbox", any(feature = "rusqlite", feature = "sqlx-mysql")))]
     pub(crate) fn without_body(&self, now: OffsetDateTime) -> Self {
         Self {
             state: State::Dead,

@@ -15,7 +15,11 @@ pub(crate) const TOO_MANY_ATTEMPTS: &[u8] = b"too many attempts";
 /// What is kept of an event whose body was lost in the inbox.
 #[cfg(all(
     feature = "inbox",
-    any(feature = "rusqlite", feature = "sqlx-postgres")
+    any(
+        feature = "rusqlite",
+        feature = "sqlx-postgres",
+        feature = "sqlx-mysql"
+    )
 ))]
 pub(crate) const NO_BODY: &[u8] = b"the body is missing";
 

@@ -5,6 +5,7 @@ use std::{fmt, time::Duration};
 use time::OffsetDateTime;
 
 use crate::{
+    event::{EventKey, KeyError},
     headers::{Headers, Lookup},
     scheme::{HeaderList, Part, Scheme, Source, walk},
 };
@@ -90,6 +91,22 @@ impl StaleDelivery {
     /// When it came.
     pub fn received_at(&self) -> OffsetDateTime {
         self.0.now
+    }
+
+    /// The event that it tells of, from signed content only: to keep it for review under. As
+    /// [`Verified::event_key`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Verified::event_key`].
+    pub fn event_key(&self, tenant: &str) -> Result<EventKey, KeyError> {
+        self.0.as_verified().event_key(tenant)
+    }
+
+    /// For what keeps it, and does not act on it.
+    #[cfg(feature = "inbox")]
+    pub(crate) fn authentic(&self) -> Verified<'_> {
+        self.0.as_verified()
     }
 
     /// Treats the delivery as fresh: the way out for an operator who has looked at it, or for a

@@ -14,6 +14,8 @@ mod objects;
 #[path = "../own_store/mod.rs"]
 mod own_store;
 mod remembering;
+#[cfg(feature = "inbox")]
+mod reviews;
 mod rules;
 mod settling;
 mod steps;

@@ -15,16 +15,22 @@
 #[path = "../common_server/mod.rs"]
 mod common_server;
 
+mod batches;
 mod conformance;
 mod faults;
 mod found_rows;
+#[cfg(feature = "inbox")]
+mod inbox;
 mod isolation;
 mod judged;
+mod objects;
 mod processes;
 mod quiet;
 mod races;
+mod roles;
 mod schema;
 mod sessions;
+mod steps;
 mod transactions;
 mod traps;
 

@@ -14,7 +14,7 @@ use super::{Bench, LEASE, URL, ask, batch, busy, duplicate, number, run, settle,
 const SCHEMA: &str = "HOOKPROOF_TEST_SCHEMA";
 
 /// The store to work on, in a child: in the schema that the parent has made.
-fn as_child() -> Option<(MySqlStore, sqlx::MySqlPool)> {
+pub(super) fn as_child() -> Option<(MySqlStore, sqlx::MySqlPool)> {
     let schema = std::env::var(SCHEMA).ok()?;
     let options = super::options(&std::env::var(URL).unwrap(), &schema);
     let pool = MySqlPoolOptions::new().max_connections(4);
@@ -23,7 +23,7 @@ fn as_child() -> Option<(MySqlStore, sqlx::MySqlPool)> {
 }
 
 /// This test once more, as another process.
-fn child(test: &str, bench: &Bench) -> (Child, BufReader<ChildStdout>) {
+pub(super) fn child(test: &str, bench: &Bench) -> (Child, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(SCHEMA, &bench.schema)
@@ -36,7 +36,7 @@ fn child(test: &str, bench: &Bench) -> (Child, BufReader<ChildStdout>) {
 }
 
 /// What the child says after `word`, or nothing at its end.
-fn said(output: &mut impl BufRead, word: &str) -> Option<String> {
+pub(super) fn said(output: &mut impl BufRead, word: &str) -> Option<String> {
     let mut line = String::new();
     while output.read_line(&mut line).unwrap() > 0 {
         // The harness writes its own words onto the same lines.
@@ -48,7 +48,7 @@ fn said(output: &mut impl BufRead, word: &str) -> Option<String> {
     None
 }
 
-fn wait_to_be_killed() -> ! {
+pub(super) fn wait_to_be_killed() -> ! {
     loop {
         std::thread::park();
     }

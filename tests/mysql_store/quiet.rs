@@ -9,7 +9,7 @@ use super::{
 
 /// Transactions and bytes in the log of what was written, rows changed, and waits for locks, since
 /// the server's start.
-async fn counts(connection: &mut MySqlConnection) -> Vec<(String, String)> {
+pub(super) async fn counts(connection: &mut MySqlConnection) -> Vec<(String, String)> {
     sqlx::query_as(
         "SHOW GLOBAL STATUS WHERE Variable_name IN ('Binlog_commits', 'Binlog_bytes_written', \
          'Handler_update', 'Handler_delete', 'Innodb_rows_inserted', 'Innodb_rows_updated', \

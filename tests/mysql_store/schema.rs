@@ -42,11 +42,110 @@ fn a_newer_schema_that_appears_meanwhile_is_refused() {
                 assert!(since.elapsed() < PATIENCE, "nobody waits");
             }
             batch(&mut other, MySqlStore::SCHEMA).await;
-            let newer = "UPDATE webhook_receipt_meta SET version = 2; DO RELEASE_ALL_LOCKS()";
+            let newer = "UPDATE webhook_receipt_meta SET version = 3; DO RELEASE_ALL_LOCKS()";
             batch(&mut other, newer).await;
         });
         assert_eq!(kind, StoreErrorKind::NewerSchema);
     });
+}
+
+/// The schema of version 1, as it was, with an event that was claimed in it: in progress, fence 5,
+/// lease over.
+const VERSION_1: &str = "\
+CREATE TABLE webhook_receipt (
+  `key`       binary(16)        NOT NULL PRIMARY KEY,
+  slot        smallint unsigned NOT NULL,
+  mark        bigint            NOT NULL,
+  attempts    bigint            NOT NULL,
+  fence       bigint            NOT NULL,
+  lease_until bigint,
+  received_at bigint            NOT NULL,
+  changed_at  bigint            NOT NULL,
+  expires_at  bigint            NOT NULL,
+  state       tinyint           NOT NULL CHECK (state BETWEEN 0 AND 4),
+  body_hash   binary(16)        NOT NULL,
+  tenant      varbinary(255)    NOT NULL,
+  provider    varbinary(255)    NOT NULL,
+  event_id    varbinary(2048)   NOT NULL,
+  result      varbinary(4096),
+  KEY webhook_receipt_expires (expires_at)
+) ENGINE = InnoDB;
+CREATE TABLE webhook_receipt_slot (
+  slot  smallint unsigned NOT NULL PRIMARY KEY,
+  fence bigint            NOT NULL
+) ENGINE = InnoDB;
+CREATE TABLE webhook_receipt_meta (
+  one     tinyint NOT NULL PRIMARY KEY CHECK (one = 1),
+  version bigint  NOT NULL
+) ENGINE = InnoDB;
+{slots}
+UPDATE webhook_receipt_slot SET fence = 7;
+INSERT INTO webhook_receipt_meta (one, version) VALUES (1, 1);
+INSERT INTO webhook_receipt (`key`, slot, mark, attempts, fence, lease_until, received_at,
+  changed_at, expires_at, state, body_hash, tenant, provider, event_id)
+  VALUES (x'{key}', {slot}, 1, 1, 5, 20, 10, 10, 9e15, 1, x'{hash}', 'tenant', 'shop', 'e1');
+";
+
+async fn version_1(bench: &Bench) {
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+    let key = super::key("e1");
+    let slot = u16::from_be_bytes([key.digest()[0], key.digest()[1]]);
+    // The slots' statement is the same as ever.
+    let mut statements = MySqlStore::SCHEMA.split_inclusive(";\n");
+    let slots = statements.find(|sql| sql.starts_with("INSERT INTO webhook_receipt_slot"));
+    let content = hookproof::Fingerprint::of(b"content");
+    let sql = VERSION_1
+        .replace("{slots}", slots.unwrap())
+        .replace("{key}", &hex(key.digest()))
+        .replace("{slot}", &slot.to_string())
+        .replace("{hash}", &hex(content.as_bytes()));
+    batch(&mut bench.beside().await, &sql).await;
+}
+
+#[test]
+fn a_schema_of_version_1_is_brought_up_to_date() {
+    for by_hand in [false, true] {
+        let bench = Bench::bare(super::url(), &[], 8);
+        run(async {
+            version_1(&bench).await;
+            let mut other = bench.beside().await;
+            if by_hand {
+                batch(&mut other, MySqlStore::SCHEMA).await;
+            }
+            let stores: Vec<_> = (0..6).map(|_| bench.store()).collect();
+            for started in races::all(stores.iter().map(MySqlStore::migrate)).await {
+                started.unwrap();
+            }
+            let version = "SELECT version FROM webhook_receipt_meta";
+            assert_eq!(number(&mut other, version).await, 2);
+            // What was there is there, the slots' fences among it.
+            let lease = win(&stores[0], "e1").await;
+            assert_eq!((lease.attempt(), lease.fence().0), (2, 6));
+            settle(&stores[3], lease, "done").await;
+            let fences = "SELECT COUNT(*) FROM webhook_receipt_slot WHERE fence = 7";
+            assert_eq!(number(&mut other, fences).await, 65_536);
+        });
+    }
+}
+
+/// Interrupted between any two statements, it is finished by the next start.
+#[test]
+fn an_interrupted_upgrade_is_finished_by_the_next() {
+    let statements: Vec<_> = MySqlStore::SCHEMA.split_inclusive(";\n").collect();
+    for done in 3..=statements.len() {
+        let bench = Bench::bare(super::url(), &[], 2);
+        run(async {
+            version_1(&bench).await;
+            let mut other = bench.beside().await;
+            for statement in &statements[..done] {
+                batch(&mut other, statement).await;
+            }
+            let store = bench.store();
+            store.migrate().await.unwrap();
+            let lease = win(&store, "e1").await;
+            settle(&store, lease, "").await;
+        });
+    }
 }
 
 #[test]
@@ -90,7 +189,7 @@ fn many_starts_at_once() {
 #[test]
 fn an_interrupted_start_is_finished_by_the_next() {
     let statements: Vec<_> = MySqlStore::SCHEMA.split_inclusive(";\n").collect();
-    assert_eq!(statements.len(), 5);
+    assert_eq!(statements.len(), 9);
     for done in 0..=statements.len() {
         let bench = Bench::bare(super::url(), &[], 2);
         run(async {

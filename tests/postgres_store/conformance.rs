@@ -82,3 +82,10 @@ hookproof::inbox_conformance! {
     repeatable_read_inbox: Pool::at("repeatable read", 10, 100),
     serializable_inbox: Pool::at("serializable", 10, 100),
 }
+
+#[cfg(feature = "inbox")]
+hookproof::review_conformance! {
+    read_committed_reviews: Pool::at("read committed", 30, 1_000),
+    repeatable_read_reviews: Pool::at("repeatable read", 10, 100),
+    serializable_reviews: Pool::at("serializable", 10, 100),
+}

@@ -108,7 +108,7 @@ fn a_killed_worker_loses_nothing() {
             .concurrency(8)
             .poll(Duration::from_millis(1));
             let stuck = async {
-                while begun.load(SeqCst) < 15 || listed(&store, State::InProgress).await < 8 {
+                while begun.load(SeqCst) < 16 || listed(&store, State::InProgress).await < 8 {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
                 println!("WORKING {}", listed(&store, State::Processed).await);

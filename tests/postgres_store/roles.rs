@@ -4,6 +4,8 @@
 
 #[cfg(feature = "inbox")]
 mod inbox;
+#[cfg(feature = "inbox")]
+mod review;
 
 use std::sync::OnceLock;
 
@@ -33,6 +35,8 @@ fn server() -> &'static str {
                 let user = format!("CREATE ROLE shop_{role} LOGIN IN ROLE webhook_{role}");
                 batch(&mut owner, &user).await;
             }
+            let both = "CREATE ROLE shop_operator LOGIN IN ROLE webhook_gateway, webhook_worker";
+            batch(&mut owner, both).await;
             // What the schema's owner has lent goes before the schema.
             batch(
                 &mut owner,

@@ -79,3 +79,9 @@ hookproof::inbox_conformance! {
     full_inbox: Sqlite::with(Synchronous::Full),
     normal_inbox: Sqlite::with(Synchronous::Normal),
 }
+
+#[cfg(feature = "inbox")]
+hookproof::review_conformance! {
+    full_reviews: Sqlite::with(Synchronous::Full),
+    normal_reviews: Sqlite::with(Synchronous::Normal),
+}

@@ -7,6 +7,8 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use time::OffsetDateTime;
+
 use crate::{
     clock::after,
     event::EventKey,
@@ -83,8 +85,11 @@ impl MemoryStore {
         &self.shards.shared().inbox
     }
 
-    fn receive(&self, parcel: Parcel) -> Result<Accepted, StoreError> {
-        let now = self.shards.shared().now();
+    pub(super) fn receive(
+        &self,
+        parcel: Parcel,
+        now: OffsetDateTime,
+    ) -> Result<Accepted, StoreError> {
         let key = parcel.key().clone();
         let (shard, hash) = self.shards.of(&key);
         let mut table = self.shards.table_with_room(shard, hash, &key, now)?;
@@ -229,7 +234,7 @@ impl MemoryStore {
 /// Not durable: what was accepted is gone with the process, although its sender was told 200.
 impl InboxStore for MemoryStore {
     fn accept(&self, parcel: Parcel) -> StoreFuture<'_, Result<Accepted, StoreError>> {
-        Box::pin(async move { self.receive(parcel) })
+        Box::pin(async move { self.receive(parcel, self.shards.shared().now()) })
     }
 
     fn lease_due(&self, leasing: Leasing) -> StoreFuture<'_, Result<Leased, StoreError>> {

@@ -6,6 +6,8 @@ mod entry;
 mod inbox;
 mod index;
 mod objects;
+#[cfg(feature = "inbox")]
+mod reviews;
 mod shard;
 mod shards;
 mod side;
@@ -94,12 +96,16 @@ use shards::Shards;
 pub struct MemoryStore {
     shards: Shards,
     objects: Objects,
+    #[cfg(feature = "inbox")]
+    reviews: reviews::Reviews,
 }
 
 /// Builds a [`MemoryStore`].
 pub struct MemoryStoreBuilder {
     capacity: usize,
     object_capacity: usize,
+    #[cfg(feature = "inbox")]
+    review_capacity: usize,
     clock: Arc<dyn Clock>,
     on_abandoned: Arc<dyn OnAbandoned>,
 }
@@ -115,6 +121,8 @@ impl MemoryStore {
         MemoryStoreBuilder {
             capacity: 1_000_000,
             object_capacity: 1_000_000,
+            #[cfg(feature = "inbox")]
+            review_capacity: 10_000,
             clock: Arc::new(SystemClock),
             on_abandoned: Arc::new(Stderr),
         }
@@ -181,6 +189,16 @@ impl MemoryStoreBuilder {
         self
     }
 
+    /// Most deliveries kept for review ([`review`](crate::review)), resolved ones included; 10,000
+    /// unless set. None is dropped to make room: when it is full, the next is refused with
+    /// [`StoreErrorKind::Full`](super::StoreErrorKind::Full).
+    #[cfg(feature = "inbox")]
+    #[must_use]
+    pub fn review_capacity(mut self, reviews: usize) -> Self {
+        self.review_capacity = reviews;
+        self
+    }
+
     /// The clock for leases, retries and retention; the operating system's unless set.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
@@ -208,6 +226,8 @@ impl MemoryStoreBuilder {
                 inbox: inbox::Bodies::default(),
             }),
             objects: Objects::new(self.object_capacity),
+            #[cfg(feature = "inbox")]
+            reviews: reviews::Reviews::new(self.review_capacity),
         }
     }
 }

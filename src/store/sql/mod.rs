@@ -4,15 +4,18 @@
 //! caller's own transaction. Each engine has a folder of its own, with its schema and statements
 //! as constants, so that they can be read and reviewed as they run.
 
-#[cfg(any(feature = "rusqlite", feature = "sqlx-postgres"))]
 mod effect;
 mod found;
 #[cfg(feature = "sqlx-mysql")]
 mod mysql;
-#[cfg(any(feature = "rusqlite", feature = "sqlx-postgres"))]
 mod object;
 #[cfg(feature = "sqlx-postgres")]
 mod postgres;
+#[cfg(all(
+    feature = "inbox",
+    any(feature = "rusqlite", feature = "sqlx-postgres")
+))]
+mod review;
 #[cfg(any(feature = "sqlx-postgres", feature = "sqlx-mysql"))]
 mod server;
 #[cfg(feature = "rusqlite")]

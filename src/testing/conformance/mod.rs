@@ -138,6 +138,8 @@ mod leases;
 mod purges;
 mod races;
 mod retention;
+#[cfg(feature = "inbox")]
+pub mod review;
 mod settling;
 
 pub use backend::{Backend, DroppedLease, Witness};

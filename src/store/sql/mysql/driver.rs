@@ -21,12 +21,17 @@ pub(in crate::store::sql) struct Seen {
     /// The highest fence of the rows that were deleted from the key's slot; nothing if the slot is
     /// missing.
     pub(in crate::store::sql) deleted: Option<i64>,
+    /// Whether the event is in the inbox's queue.
+    pub(in crate::store::sql) queued: bool,
     /// The row's, if there is one.
     pub(in crate::store::sql) mark: Option<i64>,
 }
 
 /// What a row says of one key, with its mark.
 pub(super) type Marked = (i64, Receipt);
+
+/// Stands for the caller's transaction, which has no number in MySQL.
+pub(super) const LASTING: i64 = 0;
 
 /// The slot of a key: its first two bytes.
 pub(super) fn slot(key: &EventKey) -> i64 {
@@ -65,16 +70,13 @@ pub(super) async fn find(
         .bind(key.digest().as_slice())
         .fetch_one(connection)
         .await?;
-    if row.try_get::<i64, _>(3)? != 0 {
-        return Err(misuse(
-            "under READ UNCOMMITTED a claim may be seen that never was",
-        ));
-    }
-    let (mark, stored) = stored(&row, 5, key)?.unzip();
+    is_committed(&row, 3)?;
+    let (mark, stored) = stored(&row, 6, key)?.unzip();
     let seen = Seen {
         connection: row.try_get(1)?,
         autocommit: row.try_get::<i64, _>(2)? != 0,
         deleted: row.try_get(4)?,
+        queued: row.try_get::<i64, _>(5)? != 0,
         mark,
     };
     Ok((row.try_get(0)?, stored, seen))
@@ -89,6 +91,11 @@ pub(super) async fn is_free(
         .bind(key.digest().as_slice())
         .execute(connection)
         .await;
+    is_not_locked(looked)
+}
+
+/// What came of a look that waits for nobody.
+pub(super) fn is_not_locked<T>(looked: Result<T, sqlx::Error>) -> Result<bool, StoreError> {
     match looked {
         Ok(_) => Ok(true),
         // ER_LOCK_NOWAIT in MySQL, ER_LOCK_WAIT_TIMEOUT in MariaDB.
@@ -162,19 +169,43 @@ pub(super) async fn delete(
         .bind(old)
         .execute(connection)
         .await?;
-    Ok(done.rows_affected() == 1)
+    // The queue's row may count as well.
+    Ok(done.rows_affected() > 0)
 }
 
-/// The time, and whether statements are transactions of their own.
+/// The time, and what the session is like.
+#[derive(Debug)]
+pub(super) struct Clock {
+    pub(super) now: i64,
+    /// Whether statements outside of transactions are transactions of their own.
+    pub(super) autocommit: bool,
+    /// Whether what belongs to a row goes with it.
+    pub(super) cascades: bool,
+}
+
 pub(super) async fn clock(
     connection: &mut MySqlConnection,
     now: Option<i64>,
-) -> Result<(i64, bool), StoreError> {
+) -> Result<Clock, StoreError> {
     let row = sqlx::query(sql::CLOCK)
         .bind(now)
         .fetch_one(connection)
         .await?;
-    Ok((row.try_get(0)?, row.try_get::<i64, _>(1)? != 0))
+    Ok(Clock {
+        now: row.try_get(0)?,
+        autocommit: row.try_get::<i64, _>(1)? != 0,
+        cascades: row.try_get::<i64, _>(2)? != 0,
+    })
+}
+
+/// Refuses what was read from under somebody's open transaction.
+pub(super) fn is_committed(row: &MySqlRow, column: usize) -> Result<(), StoreError> {
+    if row.try_get::<i64, _>(column)? == 0 {
+        return Ok(());
+    }
+    Err(misuse(
+        "under READ UNCOMMITTED a claim may be seen that never was",
+    ))
 }
 
 /// How many rows it says that it has written or deleted.
@@ -196,7 +227,19 @@ pub(super) async fn sweep(
 
 /// The receipt in the columns from `at` on, in the order of the statements; nothing if they are
 /// all null.
-fn stored(row: &MySqlRow, at: usize, key: &EventKey) -> Result<Option<Marked>, StoreError> {
+pub(super) fn stored(
+    row: &MySqlRow,
+    at: usize,
+    key: &EventKey,
+) -> Result<Option<Marked>, StoreError> {
+    let Some((mark, found)) = found(row, at)? else {
+        return Ok(None);
+    };
+    found.receipt_of(key).map(|receipt| Some((mark, receipt)))
+}
+
+/// The same, not yet believed.
+pub(super) fn found(row: &MySqlRow, at: usize) -> Result<Option<(i64, Found)>, StoreError> {
     let column = |number: usize| at.saturating_add(number);
     let Some(mark) = row.try_get::<Option<i64>, _>(column(0))? else {
         return Ok(None);
@@ -217,10 +260,10 @@ fn stored(row: &MySqlRow, at: usize, key: &EventKey) -> Result<Option<Marked>, S
             result: row.try_get(column(12))?,
         },
     };
-    found.receipt_of(key).map(|receipt| Some((mark, receipt)))
+    Ok(Some((mark, found)))
 }
 
-fn text(row: &MySqlRow, column: usize) -> Result<String, StoreError> {
+pub(super) fn text(row: &MySqlRow, column: usize) -> Result<String, StoreError> {
     String::from_utf8(row.try_get(column)?)
         .map_err(|error| StoreError::with_source(StoreErrorKind::Corrupt, error.utf8_error()))
 }

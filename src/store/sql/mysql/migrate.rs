@@ -4,21 +4,26 @@ use sqlx::{Executor, MySqlConnection, Row};
 
 use crate::{
     event::EventKey,
+    order::{ObjectKey, Version},
     store::{Claiming, Fence, Receipt, StoreError, StoreErrorKind},
 };
 
 use super::{
     MySqlStore,
     driver::{self, misuse},
-    schema as sql, writing,
+    ledger, order, schema as sql, writing,
 };
 
 impl MySqlStore {
-    /// Creates the schema where it is missing, in the connection's database, and checks what is
-    /// there. Any number of processes may start at once: one creates, the others wait for it, at
-    /// most a minute (`GET_LOCK`). Takes no lock if all is there. If it is cancelled, what is
-    /// missing is created the next time; the connection that it creates with is closed, and with it
-    /// goes the lock.
+    /// Creates the schema where it is missing, in the connection's database, brings an older one up
+    /// to date, and checks what is there. Any number of processes may start at once: one creates,
+    /// the others wait for it, at most a minute (`GET_LOCK`). Takes no lock if all is there. If it is
+    /// cancelled, what is missing is created the next time; the connection that it creates with is
+    /// closed, and with it goes the lock.
+    ///
+    /// Version 2 refers to the receipts of version 1, so that change may wait until transactions are
+    /// over that have written receipts. Programs of version 1 that run already go on as before; those
+    /// that start are refused.
     ///
     /// # Errors
     ///
@@ -68,6 +73,7 @@ async fn is_current(connection: &mut MySqlConnection) -> Result<bool, StoreError
     let row = sqlx::query(sql::READ_VERSION).fetch_one(connection).await?;
     match row.try_get::<Option<i64>, _>(0)? {
         Some(sql::VERSION) => Ok(true),
+        Some(older) if (sql::OLDEST_VERSION..sql::VERSION).contains(&older) => Ok(false),
         Some(newer) if newer > sql::VERSION => Err(StoreError::new(StoreErrorKind::NewerSchema)),
         Some(_) => Err(StoreError::new(StoreErrorKind::Corrupt)),
         // It is recorded last, so somebody was interrupted.
@@ -86,5 +92,12 @@ async fn probe(connection: &mut MySqlConnection) -> Result<(), StoreError> {
     let now = crate::clock::from_micros(now).ok_or(StoreError::new(StoreErrorKind::Corrupt))?;
     let none = Receipt::first(&Claiming::business(key), now, Fence(0));
     writing::insert_by(connection, &none, 0, -1, 0).await?;
+    ledger::probe(connection, &none.key).await?;
+    let Ok(object) = ObjectKey::new("", "object", "0") else {
+        return Ok(());
+    };
+    order::look(connection, &object, None).await?;
+    // There is none of that mark, or it is left as it is.
+    order::write(connection, &object, &Version::number(0), 0, 0).await?;
     Ok(())
 }

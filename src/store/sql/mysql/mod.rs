@@ -1,10 +1,20 @@
 //! Receipts in MySQL and MariaDB, through `sqlx`.
 
+mod batch;
 mod driver;
+#[cfg(feature = "inbox")]
+mod inbox;
+mod ledger;
 mod migrate;
+mod order;
+#[cfg(feature = "inbox")]
+mod own;
+mod roles;
+mod rows;
 mod schema;
 mod session;
 mod statements;
+mod stats;
 mod tx;
 mod writing;
 
@@ -28,8 +38,12 @@ use super::server::{Verbs, contract};
 /// and writes nothing. A new event costs two round trips, and settling two. The statements decide
 /// rightly whatever rows the driver has the server count (`CLIENT_FOUND_ROWS`), and under every
 /// isolation level, time zone, character set and SQL mode that your sessions may have as their
-/// default. Two defaults are refused as [`Misuse`](crate::store::StoreErrorKind::Misuse), since with
-/// them nobody could be right: `autocommit = 0` and `READ UNCOMMITTED`.
+/// default. Three defaults are refused as [`Misuse`](crate::store::StoreErrorKind::Misuse), since with
+/// them nobody could be right: `autocommit = 0`, `READ UNCOMMITTED`, and, by what deletes receipts,
+/// `foreign_key_checks = 0`.
+///
+/// Only what an inbox accepts or sends back takes several in one transaction, and a call that is
+/// cancelled in it closes its connection.
 ///
 /// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
 ///
@@ -39,6 +53,18 @@ use super::server::{Verbs, contract};
 ///
 /// **Your own transaction** makes the receipt and your rows one commit:
 /// [`claim_in`](MySqlStore::claim_in).
+///
+/// **Batches** ([`claim_many`](crate::store::BatchStore::claim_many)) look at all events by one
+/// statement, insert what is new by a second, and take over what may be by a third, whatever their
+/// number; each of the two that write is one commit. If others are at some of the events, or at
+/// others of the same slots, it takes a few more. The rows go to the server as one text of JSON,
+/// usually some 400 bytes an event and 6 KB at most, for which `max_allowed_packet` must have room.
+///
+/// **Numbers** ([`stats`](crate::store::StatsStore::stats)) come from one scan, which takes no lock that
+/// anything waits for: of the whole table up to 128 MiB (some 600,000 receipts), above that of a
+/// random part of its keys of that size ([`stats_bytes`](MySqlStoreBuilder::stats_bytes)). How large
+/// the table is, is what the server says (`information_schema`), which MySQL 8 may have looked up
+/// a day ago (`information_schema_stats_expiry`).
 ///
 /// **Dropped leases** are reported; the event is claimable again by the lease's end.
 ///
@@ -65,6 +91,7 @@ use super::server::{Verbs, contract};
 pub struct MySqlStore {
     pool: MySqlPool,
     verbs: Verbs,
+    stats_bytes: u64,
 }
 
 contract!(MySqlStore);
@@ -84,6 +111,40 @@ impl MySqlStore {
     /// Names and ids are bytes; `CONVERT(event_id USING utf8mb4)` shows them as text.
     pub const SCHEMA: &'static str = schema::SCHEMA;
 
+    /// A script that makes four roles with the least that each needs, to be run in the tables'
+    /// database after the schema, by who may create roles and grant on these tables; it may be run
+    /// again, one statement after the other or all at once. It only adds.
+    ///
+    /// | role | may | store verbs |
+    /// |---|---|---|
+    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `accept`, `settle`, `renew`, `release` |
+    /// | `webhook_worker` | the same without inserting receipts and deliveries | `lease_due`, `requeue`, `settle`, `renew`, `release` |
+    /// | `webhook_janitor` | read, delete, raise deleted fences | `purge`, `drop_bodies`, `forget` |
+    /// | `webhook_auditor` | read | |
+    ///
+    /// All of them have what only reads: `get`, `list`, `parked`. Gateway and worker may also write
+    /// the tables of steps and objects, and the janitor delete objects.
+    ///
+    /// All of them can run the check that [`migrate`](MySqlStore::migrate) makes of a schema that is
+    /// there, except for its trial insert, which is the gateway's; none can create or alter anything.
+    ///
+    /// [`claim_in`](MySqlStore::claim_in) is no part of it: MariaDB asks for the right to update every
+    /// column of `webhook_receipt` for that. Who needs it has to be granted that, and is then kept
+    /// from changing names and content by nothing but this crate.
+    ///
+    /// A role counts in a session once it is the user's default:
+    ///
+    /// ```sql
+    /// CREATE USER shop IDENTIFIED BY '…';
+    /// GRANT webhook_gateway TO shop;
+    /// SET DEFAULT ROLE webhook_gateway FOR shop; -- MariaDB
+    /// SET DEFAULT ROLE webhook_gateway TO shop;  -- MySQL
+    /// ```
+    ///
+    /// Neither server has row-level security: who may read a table reads all tenants. Tenants that
+    /// must not see each other need a database each.
+    pub const ROLES: &'static str = roles::ROLES;
+
     /// A store on this pool, by the server's clock. Nothing is asked of the server yet; the schema
     /// must be there before the first claim ([`migrate`](MySqlStore::migrate)).
     pub fn new(pool: MySqlPool) -> Self {
@@ -96,6 +157,7 @@ impl MySqlStore {
             pool,
             clock: None,
             on_abandoned: Arc::new(Stderr),
+            stats_bytes: stats::DEFAULT_BYTES,
         }
     }
 }
@@ -105,6 +167,7 @@ pub struct MySqlStoreBuilder {
     pool: MySqlPool,
     clock: Option<Arc<dyn Clock>>,
     on_abandoned: Arc<dyn OnAbandoned>,
+    stats_bytes: u64,
 }
 
 impl fmt::Debug for MySqlStoreBuilder {
@@ -129,10 +192,19 @@ impl MySqlStoreBuilder {
         self
     }
 
+    /// How many bytes of the table [`stats`](crate::store::StatsStore::stats) may read before it
+    /// takes a sample instead; 128 MiB if not set.
+    #[must_use]
+    pub fn stats_bytes(mut self, bytes: u64) -> Self {
+        self.stats_bytes = bytes;
+        self
+    }
+
     /// The store.
     pub fn build(self) -> MySqlStore {
         MySqlStore {
             pool: self.pool,
+            stats_bytes: self.stats_bytes,
             verbs: Verbs {
                 clock: self.clock,
                 on_abandoned: self.on_abandoned,

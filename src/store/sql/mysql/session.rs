@@ -21,7 +21,7 @@ use super::{
 };
 
 /// How often it is looked again after another writer came between a look and its statement.
-const TRIES: usize = 50;
+pub(super) const TRIES: usize = 50;
 
 impl Session for MySqlConnection {
     type Seen = Seen;
@@ -76,7 +76,8 @@ impl Session for MySqlConnection {
                 return Ok(lost());
             }
             let receipt = changed(stored, change, now)?;
-            if writing::write(self, &receipt, driver::mark(seen.mark), old).await? {
+            let lasting = change.transaction.is_some();
+            if writing::change(self, &receipt, old, seen.queued, lasting).await? {
                 return Ok(Changed {
                     here: true,
                     written: Some(receipt),
@@ -87,11 +88,9 @@ impl Session for MySqlConnection {
     }
 
     async fn forget(&mut self, key: &EventKey) -> Result<Option<Receipt>, StoreError> {
+        deleting(self, None).await?;
         for _ in 0..TRIES {
             let (_, stored, seen) = driver::find(self, key, None).await?;
-            if !seen.autocommit {
-                return Err(not_autocommit());
-            }
             let (Some(stored), Some(old)) = (stored, seen.mark) else {
                 return Ok(None);
             };
@@ -104,10 +103,7 @@ impl Session for MySqlConnection {
     }
 
     async fn purge(&mut self, now: Option<i64>, at_most: i64) -> Result<i64, StoreError> {
-        let (now, autocommit) = driver::clock(self, now).await?;
-        if !autocommit {
-            return Err(not_autocommit());
-        }
+        let now = deleting(self, now).await?;
         driver::sweep(self, sql::REMEMBER_OLD, now, at_most).await?;
         driver::sweep(self, sql::PURGE, now, at_most).await
     }
@@ -189,6 +185,20 @@ async fn claim_lasting(
     }
 }
 
+/// The time, in a session that may delete receipts, on the pool.
+async fn deleting(connection: &mut MySqlConnection, now: Option<i64>) -> Result<i64, StoreError> {
+    let clock = driver::clock(connection, now).await?;
+    if !clock.autocommit {
+        return Err(not_autocommit());
+    }
+    if !clock.cascades {
+        return Err(misuse(
+            "the pool's sessions have foreign_key_checks = 0, so an event's steps would outlive it",
+        ));
+    }
+    Ok(clock.now)
+}
+
 /// The row that the holder of a lease writes.
 fn changed(stored: Receipt, change: &Change<'_>, now: i64) -> Result<Receipt, StoreError> {
     let until = change.wait.map(|wait| {
@@ -208,7 +218,7 @@ fn time_of(ask: &Ask<'_, Seen>) -> Result<time::OffsetDateTime, StoreError> {
     at(ask.now.unwrap_or(ask.look.now))
 }
 
-fn at(micros: i64) -> Result<time::OffsetDateTime, StoreError> {
+pub(super) fn at(micros: i64) -> Result<time::OffsetDateTime, StoreError> {
     from_micros(micros).ok_or_else(|| StoreError::new(StoreErrorKind::Corrupt))
 }
 
@@ -219,10 +229,10 @@ fn lost() -> Changed {
     }
 }
 
-fn not_autocommit() -> StoreError {
+pub(super) fn not_autocommit() -> StoreError {
     misuse("the pool's sessions have autocommit = 0, so nothing would be committed")
 }
 
-fn no_slot() -> StoreError {
+pub(super) fn no_slot() -> StoreError {
     misuse("the table of slots is incomplete: run the schema")
 }

@@ -16,6 +16,9 @@
 //! that insert into it are a deadlock. In the caller's transaction no row is read so before it has
 //! been made to exist.
 //!
+//! **Few rows.** A table of few rows is read from end to end where it is joined, and a statement that
+//! writes locks, or waits for, all that it reads. Hence `FORCE INDEX`.
+//!
 //! Times are microseconds since 1970 by the server's clock in UTC, which no session's time zone
 //! moves. Names and ids are bytes, in and out, so no character set or collation has a say.
 
@@ -40,33 +43,45 @@ macro_rules! now {
     };
 }
 
-/// What may be purged: `StoredRow`'s receipt `is_purgeable`. Binds the time three times.
+/// Whether what is not committed can be seen. MySQL and MariaDB have different names for the isolation
+/// level, and each reads its own comment.
+macro_rules! uncommitted {
+    () => {
+        "/*!80000 @@transaction_isolation */ /*M! @@tx_isolation */ = 'READ-UNCOMMITTED'"
+    };
+}
+
+/// What may be purged: `StoredRow`'s receipt `is_purgeable`, and none that is in the inbox's queue.
+/// One that has ended and still is there leaves it as soon as a worker looks. Binds the time three
+/// times.
 macro_rules! old {
     () => {
         "r.expires_at <= ? AND (NOT (r.state = 1 AND COALESCE(r.lease_until > ? \
-         AND r.lease_until - ? <= 2 * (r.lease_until - r.changed_at), FALSE)))"
+         AND r.lease_until - ? <= 2 * (r.lease_until - r.changed_at), FALSE))) \
+         AND COALESCE((SELECT 1 FROM webhook_inbox_due q WHERE q.`key` = r.`key`), 0) = 0"
     };
 }
 
 /// Takes no lock and writes nothing. Always one row: the time, the connection's number, whether
 /// statements are transactions of their own, whether what is not committed can be seen, the highest
-/// deleted fence of the slot, and what is stored.
-///
-/// MySQL and MariaDB have different names for the isolation level, and each reads its own comment.
+/// deleted fence of the slot, whether the event is in the inbox's queue, and what is stored.
 ///
 /// now, slot, key.
 pub(super) const FIND: &str = concat!(
     "SELECT ",
     now!(),
-    ", CAST(CONNECTION_ID() AS SIGNED), @@autocommit, \
-     /*!80000 @@transaction_isolation */ /*M! @@tx_isolation */ = 'READ-UNCOMMITTED', s.fence, ",
+    ", CAST(CONNECTION_ID() AS SIGNED), @@autocommit, ",
+    uncommitted!(),
+    ", s.fence, q.`key` IS NOT NULL, ",
     columns!(),
     " FROM (SELECT 1 AS one) t LEFT JOIN webhook_receipt_slot s ON s.slot = ? \
-     LEFT JOIN webhook_receipt r ON r.`key` = ?"
+     LEFT JOIN webhook_receipt r ON r.`key` = ? \
+     LEFT JOIN webhook_inbox_due q ON q.`key` = r.`key`"
 );
 
-/// The time, and whether statements are transactions of their own. now.
-pub(super) const CLOCK: &str = concat!("SELECT ", now!(), ", @@autocommit");
+/// The time, whether statements are transactions of their own, and whether what belongs to a row goes
+/// with it. now.
+pub(super) const CLOCK: &str = concat!("SELECT ", now!(), ", @@autocommit, @@foreign_key_checks");
 
 /// On the pool: inserts, if the slot is free and no row with a higher fence was deleted from it
 /// since the look. A key that is there is the error 1062, and not `IGNORE`d: that would ignore more.
@@ -88,7 +103,7 @@ pub(super) const INSERT: &str = concat!(
 /// key, mark as read, mark, state, attempts, fence, lease's end, changed at, result.
 pub(super) const TAKE: &str = "UPDATE (SELECT r.`key` FROM webhook_receipt r \
      WHERE r.`key` = ? AND r.mark = ? LIMIT 1 FOR UPDATE SKIP LOCKED) AS free \
-     STRAIGHT_JOIN webhook_receipt r ON r.`key` = free.`key` \
+     STRAIGHT_JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = free.`key` \
      SET r.mark = ?, r.state = ?, r.attempts = ?, r.fence = ?, r.lease_until = ?, r.changed_at = ?, \
      r.result = ?";
 
@@ -105,6 +120,20 @@ pub(super) const PAUSE: &str = "SELECT SLEEP(0.01)";
 pub(super) const WRITE: &str = "UPDATE webhook_receipt r SET r.mark = ?, r.state = ?, \
      r.attempts = ?, r.fence = ?, r.lease_until = ?, r.changed_at = ?, r.result = ? \
      WHERE r.`key` = ? AND r.mark = ?";
+
+/// The same for an event that is in the inbox's queue, which looks at it again at `due_at`.
+///
+/// mark, state, attempts, fence, lease's end, changed at, result, due at, key, mark as read.
+pub(super) const WRITE_QUEUED: &str = "UPDATE webhook_receipt r \
+     STRAIGHT_JOIN webhook_inbox_due q FORCE INDEX (PRIMARY) ON q.`key` = r.`key` \
+     SET r.mark = ?, r.state = ?, \
+     r.attempts = ?, r.fence = ?, r.lease_until = ?, r.changed_at = ?, r.result = ?, q.due_at = ? \
+     WHERE r.`key` = ? AND r.mark = ?";
+
+/// Takes one that has ended out of the queue, unless it was sent back since. key, mark as read.
+pub(super) const UNQUEUE: &str = "DELETE q FROM (SELECT r.`key` FROM webhook_receipt r \
+     WHERE r.`key` = ? AND r.mark = ? AND r.state IN (2, 4) LIMIT 1 FOR UPDATE SKIP LOCKED) AS ended \
+     STRAIGHT_JOIN webhook_inbox_due q FORCE INDEX (PRIMARY) ON q.`key` = ended.`key`";
 
 /// Does nothing in a transaction, and is an error where there is none.
 pub(super) const IN_TRANSACTION: &str =
@@ -139,8 +168,10 @@ pub(super) const READ: &str = concat!(
 pub(super) const REMEMBER: &str =
     "UPDATE webhook_receipt_slot SET fence = ? WHERE slot = ? AND fence < ?";
 
-/// A row that is as it was read. key, mark as read.
-pub(super) const FORGET: &str = "DELETE FROM webhook_receipt WHERE `key` = ? AND mark = ?";
+/// A row that is as it was read, and the queue's with it. key, mark as read.
+pub(super) const FORGET: &str = "DELETE r, q FROM webhook_receipt r \
+     LEFT JOIN webhook_inbox_due q FORCE INDEX (PRIMARY) ON q.`key` = r.`key` \
+     WHERE r.`key` = ? AND r.mark = ?";
 
 /// Before rows are purged: their slots remember their fences. Waits for nobody.
 ///
@@ -163,5 +194,20 @@ pub(super) const PURGE: &str = concat!(
      STRAIGHT_JOIN webhook_receipt_slot s ON s.slot = r.slot AND s.fence >= r.fence WHERE ",
     old!(),
     " ORDER BY r.expires_at LIMIT ? FOR UPDATE SKIP LOCKED) AS gone \
-     STRAIGHT_JOIN webhook_receipt r ON r.`key` = gone.`key`"
+     STRAIGHT_JOIN webhook_receipt r FORCE INDEX (PRIMARY) ON r.`key` = gone.`key`"
 );
+
+mod batch;
+mod effect;
+mod object;
+mod stats;
+
+pub(super) use batch::{CLAIM_NEW, FIND_MANY, IS_FREE_MANY, PAUSE_FOR, TAKE_MANY};
+pub(super) use effect::{EFFECTS, ENSURE_STEP, LOOK_UP, READ_NAMED, READ_STEP, RECORD, STANDS};
+pub(super) use object::{
+    ENSURE_OBJECT, FIND_OBJECT, FORGET_OBJECT, INSERT_OBJECT, PURGE_DELETED, READ_OBJECT,
+    WRITE_OBJECT,
+};
+pub(super) use stats::{SIZE, STATS};
+#[cfg(feature = "inbox")]
+pub(super) mod inbox;

@@ -2,7 +2,7 @@
 
 use sqlx::{MySql, MySqlConnection, mysql::MySqlArguments, query::Query};
 
-use crate::store::{Receipt, StoreError, StoredRow};
+use crate::store::{Receipt, State, StoreError, StoredRow};
 
 use super::{
     driver::{number, slot},
@@ -127,4 +127,70 @@ pub(super) async fn write(
         .execute(connection)
         .await?;
     Ok(done.rows_affected() == 1)
+}
+
+/// What the holder of a lease writes, over the row that was read with the mark `old`. If the event is
+/// in the inbox's queue, the queue follows: in the same statement as long as the event is not done.
+pub(super) async fn change(
+    connection: &mut MySqlConnection,
+    receipt: &Receipt,
+    old: i64,
+    is_queued: bool,
+    lasting: bool,
+) -> Result<bool, StoreError> {
+    let mark = super::driver::mark(Some(old));
+    let ends = matches!(receipt.state, State::Processed | State::Dead);
+    if is_queued && !ends {
+        return write_queued(connection, receipt, mark, old).await;
+    }
+    if !write(connection, receipt, mark, old).await? {
+        return Ok(false);
+    }
+    if is_queued {
+        match unqueue(connection, receipt, mark).await {
+            Err(error) if lasting => return Err(error),
+            // It has ended, whatever comes of this. A row of the queue that is left over leaves it
+            // when a worker looks.
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(true)
+}
+
+async fn write_queued(
+    connection: &mut MySqlConnection,
+    receipt: &Receipt,
+    mark: i64,
+    old: i64,
+) -> Result<bool, StoreError> {
+    let row = StoredRow::of(receipt);
+    let done = sqlx::query(sql::WRITE_QUEUED)
+        .bind(mark)
+        .bind(row.state)
+        .bind(row.attempts)
+        .bind(row.fence)
+        .bind(row.until)
+        .bind(row.changed_at)
+        .bind(row.result)
+        .bind(row.until.unwrap_or(row.changed_at))
+        .bind(receipt.key.digest().to_vec())
+        .bind(old)
+        .execute(connection)
+        .await?;
+    // The mark is another in any case, the time not, so it is one row or two.
+    Ok(done.rows_affected() > 0)
+}
+
+/// Takes an event that has ended, and is as it was written with this mark, out of the queue.
+pub(super) async fn unqueue(
+    connection: &mut MySqlConnection,
+    receipt: &Receipt,
+    mark: i64,
+) -> Result<(), StoreError> {
+    sqlx::query(sql::UNQUEUE)
+        .bind(receipt.key.digest().to_vec())
+        .bind(mark)
+        .execute(connection)
+        .await?;
+    Ok(())
 }

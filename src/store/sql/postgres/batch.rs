@@ -8,7 +8,7 @@ use crate::{
     store::{
         BatchStore, Claim, Claiming, StoreError, StoreErrorKind, StoreFuture, bounded,
         sql::{
-            server::{Alone, Attempt, BatchSession, Looks},
+            server::{Alone, Attempt, BatchAsk, BatchLook, BatchSession, Looks},
             tx::TxMark,
         },
         verdict::TOO_MANY_ATTEMPTS,
@@ -32,11 +32,14 @@ impl BatchStore for PostgresStore {
 }
 
 impl BatchSession for PgConnection {
+    /// The statement looks again.
+    type Mark = ();
+
     async fn find_many(
         &mut self,
         keys: &[&EventKey],
         now: Option<i64>,
-    ) -> Result<Looks, StoreError> {
+    ) -> Result<Looks<()>, StoreError> {
         let digests: Vec<_> = keys.iter().map(|key| hex::encode(key.digest())).collect();
         let rows = sqlx::query(sql::FIND_MANY)
             .bind(digests)
@@ -45,29 +48,29 @@ impl BatchSession for PgConnection {
             .await?;
         let mut looks = Looks {
             now: rows.first().ok_or_else(missing)?.try_get(0)?,
-            stored: keys.iter().map(|_| Err(missing())).collect(),
+            each: keys.iter().map(|_| Err(missing())).collect(),
         };
         for row in &rows {
-            let (place, key) = place(row.try_get(1)?, keys, &mut looks.stored)?;
-            *place = stored(row, 2, key);
+            let (place, key) = place(row.try_get(1)?, keys, &mut looks.each)?;
+            *place = stored(row, 2, key).map(|stored| BatchLook { stored, mark: () });
         }
         Ok(looks)
     }
 
     async fn claim_many(
         &mut self,
-        claimings: &[&Claiming],
+        asks: &[BatchAsk<'_, ()>],
         now: Option<i64>,
     ) -> Result<Vec<Result<Attempt, StoreError>>, StoreError> {
         let each = |value: fn(&EventKey) -> String| -> Vec<String> {
-            claimings.iter().map(|asked| value(&asked.key)).collect()
+            asks.iter().map(|ask| value(&ask.claiming.key)).collect()
         };
         let number = |value: fn(&Claiming) -> i64| -> Vec<i64> {
-            claimings.iter().map(|asked| value(asked)).collect()
+            asks.iter().map(|ask| value(ask.claiming)).collect()
         };
-        let content = claimings
+        let content = asks
             .iter()
-            .map(|asked| asked.fingerprint.as_bytes().to_vec());
+            .map(|ask| ask.claiming.fingerprint.as_bytes().to_vec());
         let rows = sqlx::query(sql::CLAIM_MANY)
             .bind(each(|key| hex::encode(key.digest())))
             .bind(each(|key| key.tenant().to_owned()))
@@ -81,7 +84,7 @@ impl BatchSession for PgConnection {
             .bind(TOO_MANY_ATTEMPTS)
             .fetch_all(&mut *self)
             .await?;
-        let keys: Vec<_> = claimings.iter().map(|asked| &asked.key).collect();
+        let keys: Vec<_> = asks.iter().map(|ask| &ask.claiming.key).collect();
         let mut attempts: Vec<_> = keys.iter().map(|_| Err(missing())).collect();
         for row in &rows {
             let (place, key) = place(row.try_get(0)?, &keys, &mut attempts)?;

@@ -313,13 +313,17 @@ fn parked(row: &PgRow, at: usize) -> Result<Option<ParkedRow>, StoreError> {
 }
 
 /// The bytes of a key that is given as text.
-fn digest(row: &PgRow, at: usize) -> Result<Vec<u8>, StoreError> {
+pub(super) fn digest(row: &PgRow, at: usize) -> Result<Vec<u8>, StoreError> {
     let text: String = row.try_get(at)?;
     hex::decode(text.replace('-', "")).map_err(|_| corrupt())
 }
 
 /// Somebody's open transaction has it.
-fn busy(claiming: &Claiming, stored: Option<Receipt>, now: time::OffsetDateTime) -> Accepted {
+pub(super) fn busy(
+    claiming: &Claiming,
+    stored: Option<Receipt>,
+    now: time::OffsetDateTime,
+) -> Accepted {
     match held(claiming, stored, now) {
         Claim::InProgress {
             retry_after,

@@ -109,5 +109,7 @@ async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
     connection.advance(&moved).await?;
     #[cfg(feature = "inbox")]
     super::inbox::probe(connection).await?;
+    #[cfg(feature = "inbox")]
+    super::review::probe(connection).await?;
     Ok(())
 }

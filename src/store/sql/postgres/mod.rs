@@ -10,6 +10,8 @@ mod inbox;
 mod ledger;
 mod migrate;
 mod order;
+#[cfg(feature = "inbox")]
+mod review;
 mod roles;
 mod schema;
 mod stats;
@@ -105,18 +107,20 @@ impl PostgresStore {
     ///
     /// | role | may | store verbs |
     /// |---|---|---|
-    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `claim_many`, `accept`, `settle`, `renew`, `release` |
-    /// | `webhook_worker` | the same without inserting receipts and deliveries | `lease_due`, `requeue`, `settle`, `renew`, `release` |
-    /// | `webhook_janitor` | read, delete | `purge`, `drop_bodies`, `purge_deleted`, `forget`, `forget_object` |
+    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `claim_many`, `accept`, `keep`, `settle`, `renew`, `release` |
+    /// | `webhook_worker` | the same without inserting receipts and deliveries | `lease_due`, `requeue`, `discard`, `settle`, `renew`, `release` |
+    /// | `webhook_janitor` | read, delete | `purge`, `drop_bodies`, `purge_deleted`, `purge_reviews`, `forget`, `forget_object` |
     /// | `webhook_auditor` | read | |
     ///
-    /// All of them have what only reads: `get`, `stats`, `effects`, `current`, `list`, `parked`. Gateway and
-    /// worker also record steps and advance objects.
+    /// All of them have what only reads: `get`, `stats`, `effects`, `current`, `list`, `parked`,
+    /// `reviews`, `review`. Gateway and worker also record steps and advance objects. `admit` inserts an
+    /// event and resolves a review, so an operator's user is given both: `IN ROLE webhook_gateway,
+    /// webhook_worker`.
     ///
     /// All of them can run [`migrate`](PostgresStore::migrate)'s check of a schema that is there,
     /// except for its trial claim, which is the gateway's; none can create or alter anything. Row
     /// locks need the right to update some column, so the script adds one that can hold nothing to
-    /// each of three tables, for the janitor.
+    /// each of four tables, for the janitor.
     pub const ROLES: &'static str = roles::ROLES;
 
     /// A script that confines gateway and worker to one tenant's rows, to be run after

@@ -1,7 +1,7 @@
 //! The tables, and how they are brought in.
 
 /// The schema's version, as recorded by [`SCHEMA`]. What changed since version 1: the tables of
-/// steps, objects and the inbox.
+/// steps, objects, the inbox and reviews.
 pub(super) const VERSION: i64 = 2;
 
 /// The oldest version that [`SCHEMA`] brings up to date.
@@ -110,11 +110,50 @@ CREATE INDEX IF NOT EXISTS webhook_inbox_due_at ON webhook_inbox_due (due_at);
     };
 }
 
+/// Reviews, since version 2.
+///
+/// - A row is updated once, when it is resolved, which is when its body goes. The indexes are for
+///   what has to be found among many: the open ones, and the old ones of the others.
+/// - It refers to no receipt: that of a conflict may be purged, and a stale delivery may have none.
+macro_rules! review_tables {
+    () => {
+        "\
+CREATE TABLE IF NOT EXISTS webhook_review (
+  id          uuid     NOT NULL PRIMARY KEY,
+  retention   bigint   NOT NULL,
+  body_bytes  bigint   NOT NULL,
+  kept_at     bigint   NOT NULL,
+  resolved_at bigint   CHECK ((resolved_at IS NULL) = (status = 0)),
+  received_at bigint   NOT NULL,
+  sent_at     bigint,
+  coverage    bigint   NOT NULL,
+  reason      smallint NOT NULL CHECK (reason IN (1, 2)),
+  status      smallint NOT NULL CHECK (status BETWEEN 0 AND 2),
+  stored      bytea    CHECK (octet_length(stored) = 16),
+  presented   bytea    NOT NULL CHECK (octet_length(presented) = 16),
+  tenant      text     COLLATE \"C\" NOT NULL,
+  provider    text     COLLATE \"C\" NOT NULL,
+  event_id    text     COLLATE \"C\" NOT NULL,
+  scheme      text     COLLATE \"C\" NOT NULL,
+  event_type  text     COLLATE \"C\",
+  key_id      text     COLLATE \"C\",
+  delivery_id text     COLLATE \"C\",
+  headers     bytea,
+  body        bytea    CHECK ((body IS NULL) = (resolved_at IS NOT NULL))
+);
+CREATE INDEX IF NOT EXISTS webhook_review_open ON webhook_review (id) WHERE resolved_at IS NULL;
+CREATE INDEX IF NOT EXISTS webhook_review_resolved ON webhook_review (resolved_at)
+  WHERE resolved_at IS NOT NULL;
+"
+    };
+}
+
 macro_rules! schema {
     () => {
         concat!(
             receipt_tables!(),
             inbox_tables!(),
+            review_tables!(),
             "\
 INSERT INTO webhook_receipt_meta (one, version) VALUES (1, 2)
   ON CONFLICT (one) DO UPDATE SET version = 2 WHERE webhook_receipt_meta.version = 1;

@@ -292,3 +292,5 @@ pub(super) use batch::{CLAIM_MANY, FIND_MANY};
 pub(super) use stats::STATS;
 #[cfg(feature = "inbox")]
 pub(super) mod inbox;
+#[cfg(feature = "inbox")]
+pub(super) mod review;

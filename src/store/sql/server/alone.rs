@@ -35,7 +35,6 @@ macro_rules! again {
     }};
 }
 
-#[cfg(feature = "sqlx-postgres")]
 pub(in crate::store::sql) use again;
 
 impl<S: Session> Session for Alone<'_, S> {

@@ -3,13 +3,11 @@
 use crate::{
     event::EventKey,
     order::{ObjectKey, Version},
-    store::{
-        Claiming, EffectResult, EffectSlot, StoreError, StoreErrorKind, sql::effect::LookedUp,
-    },
+    store::{EffectResult, EffectSlot, StoreError, StoreErrorKind, sql::effect::LookedUp},
 };
 
 use super::{
-    Alone, Attempt, BatchSession, LedgerSession, Looks, Move, Moved, OrderSession, Wrote,
+    Alone, Attempt, BatchAsk, BatchSession, LedgerSession, Looks, Move, Moved, OrderSession, Wrote,
     alone::again,
 };
 
@@ -57,19 +55,21 @@ impl<S: LedgerSession> LedgerSession for Alone<'_, S> {
 }
 
 impl<S: BatchSession> BatchSession for Alone<'_, S> {
+    type Mark = S::Mark;
+
     async fn find_many(
         &mut self,
         keys: &[&EventKey],
         now: Option<i64>,
-    ) -> Result<Looks, StoreError> {
+    ) -> Result<Looks<S::Mark>, StoreError> {
         again!(self.0.find_many(keys, now))
     }
 
     async fn claim_many(
         &mut self,
-        claimings: &[&Claiming],
+        asks: &[BatchAsk<'_, S::Mark>],
         now: Option<i64>,
     ) -> Result<Vec<Result<Attempt, StoreError>>, StoreError> {
-        again!(self.0.claim_many(claimings, now))
+        again!(self.0.claim_many(asks, now))
     }
 }

@@ -21,27 +21,49 @@ use super::{
 /// A connection on which many events are looked at, or claimed, by one statement. The events of
 /// one statement are all different. Answers are in the order of what was asked.
 pub(in crate::store::sql) trait BatchSession: Session {
+    /// What the engine sees of one event in a look and needs when it claims.
+    type Mark: Send + Sync;
+
     /// See [`Session::find`].
     fn find_many(
         &mut self,
         keys: &[&EventKey],
         now: Option<i64>,
-    ) -> impl Future<Output = Result<Looks, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Looks<Self::Mark>, StoreError>> + Send;
 
-    /// See [`Session::claim`].
+    /// See [`Session::claim`]. An error says that nothing was claimed.
     fn claim_many(
         &mut self,
-        claimings: &[&Claiming],
+        asks: &[BatchAsk<'_, Self::Mark>],
         now: Option<i64>,
     ) -> impl Future<Output = Result<Vec<Result<Attempt, StoreError>>, StoreError>> + Send;
 }
 
 /// What is stored of some events.
 #[derive(Debug)]
-pub(in crate::store::sql) struct Looks {
+pub(in crate::store::sql) struct Looks<M> {
     /// The time, by the clock that judges.
     pub(in crate::store::sql) now: i64,
-    pub(in crate::store::sql) stored: Vec<Result<Option<Receipt>, StoreError>>,
+    pub(in crate::store::sql) each: Vec<Result<BatchLook<M>, StoreError>>,
+}
+
+/// What is stored of one of them.
+#[derive(Debug)]
+pub(in crate::store::sql) struct BatchLook<M> {
+    pub(in crate::store::sql) stored: Option<Receipt>,
+    #[cfg_attr(not(feature = "sqlx-mysql"), expect(dead_code, reason = "for MySQL"))]
+    pub(in crate::store::sql) mark: M,
+}
+
+/// What is asked of the claiming statement about one event.
+#[derive(Debug)]
+pub(in crate::store::sql) struct BatchAsk<'c, M> {
+    pub(in crate::store::sql) claiming: &'c Claiming,
+    #[cfg_attr(not(feature = "sqlx-mysql"), expect(dead_code, reason = "for MySQL"))]
+    pub(in crate::store::sql) look: &'c BatchLook<M>,
+    /// When it was looked.
+    #[cfg_attr(not(feature = "sqlx-mysql"), expect(dead_code, reason = "for MySQL"))]
+    pub(in crate::store::sql) looked_at: i64,
 }
 
 /// One claim of a batch, and its place in the answer.
@@ -139,24 +161,34 @@ impl Verbs {
         let looks = session.find_many(&keys, self.now()).await?;
         let now = from_micros(looks.now).ok_or_else(corrupt)?;
         let mut asked = Vec::with_capacity(turn.len());
-        for (open, stored) in turn.into_iter().zip(looks.stored) {
-            match stored {
-                Err(error) => batch.answer(open.at, Err(error)),
-                Ok(stored) => match stored.as_ref().map(|row| row.ruling(&open.claiming, now)) {
-                    Some(Ruling::Answer(claim)) => {
-                        known.extend(stored.map(|row| (open.digest(), Known::Stored(row))));
-                        batch.answer(open.at, Ok(claim));
-                    }
-                    _ => asked.push((open, stored)),
-                },
+        for (open, look) in turn.into_iter().zip(looks.each) {
+            let look = match look {
+                Err(error) => {
+                    batch.answer(open.at, Err(error));
+                    continue;
+                }
+                Ok(look) => look,
+            };
+            let stored = look.stored.as_ref();
+            match stored.map(|row| row.ruling(&open.claiming, now)) {
+                Some(Ruling::Answer(claim)) => {
+                    known.extend(look.stored.map(|row| (open.digest(), Known::Stored(row))));
+                    batch.answer(open.at, Ok(claim));
+                }
+                _ => asked.push((open, look)),
             }
         }
 
         if !asked.is_empty() {
-            let claimings: Vec<_> = asked.iter().map(|(open, _)| &open.claiming).collect();
-            let attempts = session.claim_many(&claimings, self.now()).await?;
-            for ((open, stored), attempt) in asked.into_iter().zip(attempts) {
-                self.attempted(batch, &mut known, (open, stored, now), attempt);
+            let ask = asked.iter().map(|(open, look)| BatchAsk {
+                claiming: &open.claiming,
+                look,
+                looked_at: looks.now,
+            });
+            let asks: Vec<_> = ask.collect();
+            let attempts = session.claim_many(&asks, self.now()).await?;
+            for ((open, look), attempt) in asked.into_iter().zip(attempts) {
+                self.attempted(batch, &mut known, (open, look.stored, now), attempt);
             }
         }
         for open in later {

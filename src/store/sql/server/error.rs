@@ -49,6 +49,9 @@ const fn by_number(number: u16) -> Option<StoreErrorKind> {
         1205 | 3572 => StoreErrorKind::Busy,
         // ER_BINLOG_STMT_MODE_AND_ROW_ENGINE: READ COMMITTED cannot be written to such a log.
         1665 => StoreErrorKind::Misuse,
+        // ER_CANT_CREATE_TABLE, ER_CANNOT_ADD_FOREIGN, ER_FK_NO_INDEX_PARENT,
+        // ER_FK_INCOMPATIBLE_COLUMNS, ER_FK_NO_UNIQUE_INDEX_PARENT: receipts of other hands.
+        1005 | 1215 | 1822 | 3780 | 6125 => StoreErrorKind::Misuse,
         // ER_USER_LIMIT_REACHED.
         1226 => StoreErrorKind::Unavailable,
         _ => return None,
@@ -113,6 +116,7 @@ mod tests {
             (1205, Some(StoreErrorKind::Busy)),
             (3572, Some(StoreErrorKind::Busy)),
             (1665, Some(StoreErrorKind::Misuse)),
+            (1005, Some(StoreErrorKind::Misuse)),
             (1226, Some(StoreErrorKind::Unavailable)),
             // By their SQLSTATE.
             (1146, None),

@@ -43,6 +43,9 @@ pub(in crate::store::sql) trait LedgerSession: Send {
 pub(in crate::store::sql) enum Wrote {
     Step(EffectResult),
     Nothing,
+    /// Nothing: this is stored, which the caller's transaction may not see in a look.
+    #[cfg(feature = "sqlx-mysql")]
+    Saw(LookedUp),
     /// See [`Move::NoTransaction`](super::order::Move::NoTransaction).
     NoTransaction,
 }
@@ -62,6 +65,11 @@ impl Verbs {
             match wrote.map_err(RecordFault::Store)? {
                 Wrote::Step(done) => return Ok(done),
                 Wrote::NoTransaction => return Err(RecordFault::Store(no_transaction())),
+                #[cfg(feature = "sqlx-mysql")]
+                Wrote::Saw(looked) => match looked.instead() {
+                    Some(instead) => return instead,
+                    None => continue,
+                },
                 Wrote::Nothing => {}
             }
             let looked = session.look_up(slot).await.map_err(RecordFault::Store)?;

@@ -5,15 +5,11 @@
 //! the caller's transaction the same flow runs on the caller's connection as it is.
 
 mod alone;
-#[cfg(feature = "sqlx-postgres")]
 mod alone_more;
-#[cfg(feature = "sqlx-postgres")]
 mod batch;
 mod contract;
 mod error;
-#[cfg(feature = "sqlx-postgres")]
 mod ledger;
-#[cfg(feature = "sqlx-postgres")]
 mod order;
 mod verbs;
 
@@ -28,13 +24,12 @@ pub(super) use alone::Alone;
 pub(super) use alone::TRIES;
 #[cfg(feature = "inbox")]
 pub(super) use alone::again;
-#[cfg(feature = "sqlx-postgres")]
-pub(super) use batch::{BatchSession, Looks};
+pub(super) use batch::{BatchAsk, BatchLook, BatchSession, Looks};
 pub(super) use contract::{contract, written};
-#[cfg(feature = "sqlx-postgres")]
 pub(super) use ledger::{LedgerSession, Wrote};
 #[cfg(feature = "sqlx-postgres")]
-pub(super) use order::{Begun, Move, Moved, OrderSession};
+pub(super) use order::Begun;
+pub(super) use order::{Move, Moved, OrderSession};
 pub(super) use verbs::{Ended, Verbs};
 #[cfg(feature = "inbox")]
 pub(super) use verbs::{corrupt, held};

@@ -45,6 +45,7 @@ pub(in crate::store::sql) trait OrderSession: Send {
 }
 
 /// When the transaction of a connection began, by the server's clock.
+#[cfg(feature = "sqlx-postgres")]
 pub(in crate::store::sql) trait Begun: Send {
     /// Asks for it.
     fn begun(&mut self) -> impl Future<Output = Result<i64, StoreError>> + Send;
@@ -56,7 +57,8 @@ pub(in crate::store::sql) struct Moved<'c> {
     pub(in crate::store::sql) object: &'c ObjectKey,
     pub(in crate::store::sql) version: &'c Version,
     pub(in crate::store::sql) now: Option<i64>,
-    /// When the caller's transaction began; nothing on a pool.
+    /// When the caller's transaction began, or whatever else the engine tells it by; nothing on a
+    /// pool.
     pub(in crate::store::sql) begun: Option<i64>,
 }
 

@@ -122,7 +122,7 @@ impl<'c> Verbs<'c> {
         Ok(is_queued.query_row([key.digest().as_slice()], |row| row.get(0))?)
     }
 
-    fn accept(&mut self, parcel: Parcel) -> Result<Accepted, StoreError> {
+    pub(super) fn accept(&mut self, parcel: Parcel) -> Result<Accepted, StoreError> {
         let claiming = parcel.claiming();
         if let Some(known) = self.known(claiming)? {
             return Ok(known);
@@ -339,7 +339,7 @@ pub(super) fn probe(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 impl SqliteStore {
-    async fn read<T: Send + 'static>(
+    pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Verbs<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {

@@ -13,6 +13,8 @@ mod open;
 mod order;
 mod prepared;
 mod reply;
+#[cfg(feature = "inbox")]
+mod review;
 mod statements;
 mod stats;
 mod threads;

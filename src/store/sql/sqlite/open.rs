@@ -139,6 +139,8 @@ impl SqliteStoreBuilder {
         }
         #[cfg(feature = "inbox")]
         super::inbox::probe(&writer)?;
+        #[cfg(feature = "inbox")]
+        super::review::probe(&writer)?;
         writer.busy_timeout(self.busy_timeout.min(STRETCH))?;
 
         let mut store = SqliteStore {

@@ -4,7 +4,7 @@
 //! length of a lease or wait, which is what a clock that was set back is judged by.
 
 /// The schema's version, as recorded by [`SCHEMA`]. What changed since version 1: the tables of
-/// steps, objects and the inbox, and the trigger.
+/// steps, objects, the inbox and reviews, and the trigger.
 pub(super) const VERSION: i64 = 2;
 
 /// The oldest version that [`SCHEMA`] brings up to date.
@@ -99,10 +99,46 @@ CREATE INDEX IF NOT EXISTS webhook_inbox_due_at ON webhook_inbox_due (due_at);
     };
 }
 
+/// Reviews, since version 2. A row is updated once, when it is resolved, and the indexes are for what
+/// has to be found then: the open ones, and the old ones.
+macro_rules! review_tables {
+    () => {
+        "\
+CREATE TABLE IF NOT EXISTS webhook_review (
+  id          BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  reason      INTEGER NOT NULL CHECK (reason IN (1, 2)),
+  status      INTEGER NOT NULL CHECK (status BETWEEN 0 AND 2),
+  tenant      TEXT    NOT NULL,
+  provider    TEXT    NOT NULL,
+  event_id    TEXT    NOT NULL,
+  stored      BLOB    CHECK (length(stored) = 16),
+  presented   BLOB    NOT NULL CHECK (length(presented) = 16),
+  retention   INTEGER NOT NULL,
+  kept_at     INTEGER NOT NULL,
+  resolved_at INTEGER CHECK ((resolved_at IS NULL) = (status = 0)),
+  received_at INTEGER NOT NULL,
+  sent_at     INTEGER,
+  coverage    INTEGER NOT NULL,
+  scheme      TEXT    NOT NULL,
+  event_type  TEXT,
+  key_id      TEXT,
+  delivery_id TEXT,
+  body_bytes  INTEGER NOT NULL,
+  headers     BLOB,
+  body        BLOB    CHECK ((body IS NULL) = (resolved_at IS NOT NULL))
+) STRICT;
+CREATE INDEX IF NOT EXISTS webhook_review_open ON webhook_review (id) WHERE resolved_at IS NULL;
+CREATE INDEX IF NOT EXISTS webhook_review_resolved ON webhook_review (resolved_at)
+  WHERE resolved_at IS NOT NULL;
+"
+    };
+}
+
 /// Creates what is missing, and changes nothing that is there but an older version's number.
 pub(super) const SCHEMA: &str = concat!(
     receipt_tables!(),
     inbox_tables!(),
+    review_tables!(),
     "\
 INSERT INTO webhook_receipt_meta (one, version, fence) VALUES (1, 2, 0)
   ON CONFLICT (one) DO UPDATE SET version = 2 WHERE version = 1;
@@ -135,6 +171,8 @@ macro_rules! first_fence {
 
 #[cfg(feature = "inbox")]
 pub(super) mod inbox;
+#[cfg(feature = "inbox")]
+pub(super) mod review;
 
 pub(super) const FIND: &str = concat!(
     "SELECT ",

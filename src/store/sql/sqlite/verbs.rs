@@ -34,6 +34,8 @@ pub(super) struct Verbs<'c> {
     pub(super) drop_body: Prepared<'c>,
     #[cfg(feature = "inbox")]
     pub(super) inbox: super::inbox::Statements<'c>,
+    #[cfg(feature = "inbox")]
+    pub(super) review: super::review::Statements<'c>,
     save: Prepared<'c>,
     keep: Prepared<'c>,
     undo: Prepared<'c>,
@@ -92,6 +94,8 @@ impl<'c> Verbs<'c> {
             drop_body: prepared(sql::DROP_BODY),
             #[cfg(feature = "inbox")]
             inbox: super::inbox::Statements::new(),
+            #[cfg(feature = "inbox")]
+            review: super::review::Statements::new(),
             save: prepared(sql::SAVE),
             keep: prepared(sql::KEEP),
             undo: prepared(sql::UNDO),

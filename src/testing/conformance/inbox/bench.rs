@@ -12,9 +12,9 @@ use crate::{
     testing::Signed,
 };
 
-pub(super) struct Inbox<'b> {
-    pub(super) bench: &'b Bench<'b>,
-    pub(super) store: Arc<dyn InboxStore>,
+pub(in super::super) struct Inbox<'b> {
+    pub(in super::super) bench: &'b Bench<'b>,
+    pub(in super::super) store: Arc<dyn InboxStore>,
 }
 
 impl<'b> Deref for Inbox<'b> {
@@ -26,33 +26,33 @@ impl<'b> Deref for Inbox<'b> {
 }
 
 /// The usual body of an event.
-pub(super) fn body(id: &str) -> String {
+pub(in super::super) fn body(id: &str) -> String {
     format!("body of {id}")
 }
 
 impl Inbox<'_> {
-    pub(super) fn parcel(&self, id: &str) -> Parcel {
+    pub(in super::super) fn parcel(&self, id: &str) -> Parcel {
         self.parcel_of(id, &body(id))
     }
 
-    pub(super) fn parcel_of(&self, id: &str, body: &str) -> Parcel {
+    pub(in super::super) fn parcel_of(&self, id: &str, body: &str) -> Parcel {
         self.parcel_from(id, &post::attempt(self.now(), id, "a1", body))
     }
 
-    pub(super) fn parcel_from(&self, id: &str, signed: &Signed) -> Parcel {
+    pub(in super::super) fn parcel_from(&self, id: &str, signed: &Signed) -> Parcel {
         let secrets = post::secrets(&post::ATTEMPTS);
         let delivery = crate::verify(&signed.body, signed, &secrets, self.now())
             .expect("the delivery is authentic");
         Parcel::new(&delivery, Claiming::new(&delivery, key(id)))
     }
 
-    pub(super) fn accept(&self, parcel: Parcel) -> Accepted {
+    pub(in super::super) fn accept(&self, parcel: Parcel) -> Accepted {
         self.wait(async { self.store.accept(parcel).await })
             .expect("the store could not answer")
     }
 
     #[track_caller]
-    pub(super) fn take_in(&self, id: &str) -> Receipt {
+    pub(in super::super) fn take_in(&self, id: &str) -> Receipt {
         match self.accept(self.parcel(id)) {
             Accepted::New(receipt) => receipt,
             other => panic!("expected New, got {other:?}"),
@@ -60,21 +60,21 @@ impl Inbox<'_> {
     }
 
     #[track_caller]
-    pub(super) fn pending(&self, parcel: Parcel) -> Receipt {
+    pub(in super::super) fn pending(&self, parcel: Parcel) -> Receipt {
         match self.accept(parcel) {
             Accepted::Pending(receipt) => receipt,
             other => panic!("expected Pending, got {other:?}"),
         }
     }
 
-    pub(super) fn leasing(&self, leasing: Leasing) -> Leased {
+    pub(in super::super) fn leasing(&self, leasing: Leasing) -> Leased {
         self.wait(async { self.store.lease_due(leasing).await })
             .expect("the store could not lease")
     }
 
     /// Leases what is due.
     #[track_caller]
-    pub(super) fn due(&self) -> Vec<(Lease, Parked)> {
+    pub(in super::super) fn due(&self) -> Vec<(Lease, Parked)> {
         let leased = self.leasing(Leasing::up_to(100).lease(LEASE));
         assert_eq!(leased.buried, [], "buried");
         assert_eq!(leased.unreadable, 0);
@@ -83,7 +83,7 @@ impl Inbox<'_> {
 
     /// Leases the one that is due.
     #[track_caller]
-    pub(super) fn one(&self, id: &str) -> Lease {
+    pub(in super::super) fn one(&self, id: &str) -> Lease {
         let mut due = self.due();
         assert_eq!(due.len(), 1, "{due:?}");
         let (lease, parked) = due.remove(0);
@@ -93,51 +93,51 @@ impl Inbox<'_> {
     }
 
     #[track_caller]
-    pub(super) fn none_due(&self) {
+    pub(in super::super) fn none_due(&self) {
         let due = self.due();
         assert!(due.is_empty(), "{due:?}");
     }
 
     #[track_caller]
-    pub(super) fn done(&self, id: &str) -> Receipt {
+    pub(in super::super) fn done(&self, id: &str) -> Receipt {
         let lease = self.one(id);
         self.settle(lease, Verdict::done("done"))
     }
 
     #[track_caller]
-    pub(super) fn bury(&self, id: &str) -> Receipt {
+    pub(in super::super) fn bury(&self, id: &str) -> Receipt {
         let lease = self.one(id);
         self.settle(lease, Verdict::dead("no"))
     }
 
     #[track_caller]
-    pub(super) fn fail(&self, id: &str, wait: Duration) -> Receipt {
+    pub(in super::super) fn fail(&self, id: &str, wait: Duration) -> Receipt {
         let lease = self.one(id);
         self.settle(lease, Verdict::retry(wait))
     }
 
-    pub(super) fn requeue(&self, id: &str) -> Requeued {
+    pub(in super::super) fn requeue(&self, id: &str) -> Requeued {
         self.wait(async { self.store.requeue(&key(id)).await })
             .expect("cannot requeue")
     }
 
-    pub(super) fn list(&self, listing: Listing) -> Vec<Receipt> {
+    pub(in super::super) fn list(&self, listing: Listing) -> Vec<Receipt> {
         self.wait(async { self.store.list(listing).await })
             .expect("cannot list")
     }
 
     /// The keys of all events of a state, by their digests.
-    pub(super) fn listed(&self, state: State) -> Vec<EventKey> {
+    pub(in super::super) fn listed(&self, state: State) -> Vec<EventKey> {
         let receipts = self.list(Listing::of(state));
         receipts.into_iter().map(|receipt| receipt.key).collect()
     }
 
-    pub(super) fn parked(&self, id: &str) -> Option<Parked> {
+    pub(in super::super) fn parked(&self, id: &str) -> Option<Parked> {
         self.wait(async { self.store.parked(&key(id)).await })
             .expect("cannot read")
     }
 
-    pub(super) fn drop_bodies(&self, dropping: Dropping) -> usize {
+    pub(in super::super) fn drop_bodies(&self, dropping: Dropping) -> usize {
         self.wait(async { self.store.drop_bodies(dropping).await })
             .expect("cannot drop bodies")
     }

@@ -30,7 +30,7 @@
 mod list;
 
 mod accepting;
-mod bench;
+pub(super) mod bench;
 mod leasing;
 mod operating;
 mod racing;
