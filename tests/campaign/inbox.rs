@@ -14,7 +14,8 @@ use std::{
 use hookproof::{
     Gate, Verdict,
     gate::{Decision, HandlerError},
-    inbox::{Backoff, InboxStore, Job, Notice, Worker},
+    inbox::{Backoff, Job, Notice, Worker},
+    review::ReviewStore,
 };
 
 use super::{
@@ -93,7 +94,7 @@ struct Inbox<B: Backend> {
 
 pub(crate) fn work<B: Backend>(post: &Post, plan: &Plan)
 where
-    B::Store: InboxStore,
+    B::Store: ReviewStore,
 {
     let desk = Desk::<B>::new(post, plan);
     let inbox = &Inbox {
@@ -119,7 +120,7 @@ where
 
 impl<B: Backend> Inbox<B>
 where
-    B::Store: InboxStore,
+    B::Store: ReviewStore,
 {
     fn serve(&self, mut link: Link) {
         while let Some(line) = link.hear() {
