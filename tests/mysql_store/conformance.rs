@@ -332,6 +332,15 @@ hookproof::inbox_conformance! {
     changed_rows_inbox: Pool::at(found_rows::url(), &[], 10, 100),
 }
 
+#[cfg(feature = "inbox")]
+hookproof::review_conformance! {
+    repeatable_read_reviews: Pool::with(&[], 30, 1_000),
+    read_committed_reviews: Pool::with(&[READ_COMMITTED], 10, 100),
+    serializable_reviews: Pool::with(&[SERIALIZABLE], 10, 100),
+    odd_sessions_reviews: Pool::with(ODD, 10, 100),
+    changed_rows_reviews: Pool::at(found_rows::url(), &[], 10, 100),
+}
+
 hookproof::order_conformance! {
     order_repeatable_read: Pool::with(&[], 50, 1_000),
     order_read_committed: Pool::with(&[READ_COMMITTED], 10, 100),

@@ -27,6 +27,8 @@ mod objects;
 mod processes;
 mod quiet;
 mod races;
+#[cfg(feature = "inbox")]
+mod review;
 mod roles;
 mod schema;
 mod sessions;

@@ -9,6 +9,8 @@ mod migrate;
 mod order;
 #[cfg(feature = "inbox")]
 mod own;
+#[cfg(feature = "inbox")]
+mod review;
 mod roles;
 mod rows;
 mod schema;

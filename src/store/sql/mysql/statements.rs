@@ -211,3 +211,5 @@ pub(super) use object::{
 pub(super) use stats::{SIZE, STATS};
 #[cfg(feature = "inbox")]
 pub(super) mod inbox;
+#[cfg(feature = "inbox")]
+pub(super) mod review;

@@ -15,7 +15,7 @@ use super::super::{
 };
 
 /// Locks the receipt that was read with this mark, if it still is that and is free.
-pub(super) async fn hold(
+pub(in super::super) async fn hold(
     connection: &mut MySqlConnection,
     key: &EventKey,
     mark: i64,
@@ -43,7 +43,7 @@ pub(super) async fn wait_for(
     }
 }
 
-pub(super) async fn has_body(
+pub(in super::super) async fn has_body(
     connection: &mut MySqlConnection,
     key: &EventKey,
 ) -> Result<bool, StoreError> {
@@ -77,7 +77,7 @@ pub(super) async fn park(
     Ok(())
 }
 
-pub(super) async fn enqueue(
+pub(in super::super) async fn enqueue(
     connection: &mut MySqlConnection,
     key: &EventKey,
     due: i64,
