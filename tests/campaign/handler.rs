@@ -71,8 +71,8 @@ impl<B: Backend> Desk<B> {
         SIGNED + time::Duration::seconds(self.skew)
     }
 
-    /// Turns the store's clock back, if that is asked for. One request may overtake another, and
-    /// time goes on at none.
+    /// Turns the store's clock back, if that is asked for. A request that was overtaken by another does
+    /// not turn it forward again.
     fn turn(&self, request: &Request) {
         let skew = if B::HAS_CLOCK_OF_HOST { self.skew } else { 0 };
         self.clock.back_to(skew + request.clock);

@@ -7,8 +7,9 @@
 //! for each comes back, or the worker is dead and the batch goes out again. A fault is due when so
 //! many events are done, not at a time. The worker then stops in the middle of a batch, at a point
 //! that is known, and says so; the fault happens there, and to all the other batches wherever they are.
-//! A campaign goes on until each fault has met a handler with something to do, so a slow machine takes
-//! longer and nothing else; what has not ended after ten minutes is stuck, and the test fails.
+//! A campaign goes on until each fault has met a handler with something to do, with more events than
+//! planned if it must be. A slow machine takes longer, and what has not ended after ten minutes counts
+//! as stuck, and fails.
 //!
 //! With ten thousand events, fifty thousand deliveries, and the counts shown:
 //!
