@@ -15,6 +15,8 @@ use sqlx::{
     pool::PoolConnection,
 };
 
+#[cfg(feature = "inbox")]
+use super::plan::IN_AN_INBOX;
 use super::{
     backend::{self, Arena, Backend, Effect, Hand, Shifted},
     common_server::mysql::{MySql, URL},
@@ -26,6 +28,10 @@ use super::{
 
 for_every_store!(Database);
 for_servers!(Database);
+#[cfg(feature = "inbox")]
+for_inboxes!(Database);
+#[cfg(feature = "inbox")]
+for_inboxes_on_servers!(Database);
 
 /// A database of its own, on a server of its own if that is to be killed.
 pub(crate) struct Database {
@@ -202,6 +208,11 @@ impl Backend for Worker {
 
     fn cause(error: &StoreError) -> Told {
         backend::cause_on_a_server(error)
+    }
+
+    #[cfg(feature = "inbox")]
+    fn work_inbox(post: &super::wire::Post, plan: &Plan) {
+        super::inbox::work::<Self>(post, plan);
     }
 }
 
