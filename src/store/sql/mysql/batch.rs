@@ -213,7 +213,7 @@ async fn write(
 }
 
 /// The values of both statements. The first ones are the same.
-pub(super) fn text(rows: &[Wanted<'_>]) -> String {
+fn text(rows: &[Wanted<'_>]) -> String {
     let mut text = Rows::default();
     for wanted in rows {
         let (key, row) = (wanted.key, StoredRow::of(&wanted.receipt));

@@ -8,11 +8,6 @@ use std::fmt::Write;
 pub(super) struct Rows(String);
 
 impl Rows {
-    #[cfg(feature = "inbox")]
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub(super) fn begin(&mut self) {
         self.0.push_str(if self.0.is_empty() { "[[" } else { ",[" });
     }

@@ -64,8 +64,16 @@ fn row(
     receipt: &Receipt,
     mark: i64,
 ) -> Query<'static, MySql, MySqlArguments> {
+    bind_row(sqlx::query(statement), receipt, mark)
+}
+
+pub(super) fn bind_row(
+    query: Query<'static, MySql, MySqlArguments>,
+    receipt: &Receipt,
+    mark: i64,
+) -> Query<'static, MySql, MySqlArguments> {
     let (key, row) = (&receipt.key, StoredRow::of(receipt));
-    sqlx::query(statement)
+    query
         .bind(mark)
         .bind(key.digest().to_vec())
         .bind(slot(key))

@@ -5,7 +5,7 @@ use sqlx::{MySqlConnection, MySqlPool, Row};
 use crate::{
     clock::from_micros,
     event::EventKey,
-    inbox::{Accepted, BatchInbox, Parcel, ParkedRow, bounded},
+    inbox::{Accepted, BatchInbox, Parcel, bounded},
     store::{
         Fence, Receipt, StoreError, StoreErrorKind, StoreFuture,
         sql::server::{Asked, InboxLook, InboxLooks, InboxSession, Took, again, corrupt},
@@ -15,19 +15,20 @@ use crate::{
 use super::{
     super::{
         MySqlStore,
-        batch::{Wanted, keys_text, pause, text},
+        batch::{Wanted, keys_text, pause},
         driver::{self, number, slot, stored},
         own::Own,
         rows::Rows,
         session::{no_slot, not_autocommit},
         statements::{self as receipts, inbox_batch as sql},
+        writing,
     },
     rows,
 };
 
-/// What goes into one statement of deliveries, in bytes of what is kept: so much at least, and a
-/// delivery of this length or more has one of its own. The text of the statement is twice as long.
-const AT_ONCE: usize = 256 * 1024;
+/// Most bytes of bodies and headers in one statement, unless a single delivery is longer: 1 MiB. So
+/// a batch needs no larger `max_allowed_packet` than its deliveries would alone.
+const MOST_BYTES: usize = 1024 * 1024;
 
 impl BatchInbox for MySqlStore {
     fn accept_many(
@@ -137,8 +138,8 @@ impl Pooled<'_> {
             }
             return Ok(took);
         }
-        let of = |one: &Wanted<'_>| asked.get(one.place).copied();
-        let parked: Vec<_> = mine.iter().filter_map(of).collect();
+        let its = |one: &Wanted<'_>| asked.get(one.place).copied();
+        let parked: Vec<_> = mine.iter().filter_map(its).collect();
         park(open, &parked, now).await?;
         enqueue(open, &parked, now).await?;
         let mut connection = own.commit().await?;
@@ -270,72 +271,63 @@ async fn lock_slots(
     Ok(is_mine)
 }
 
-/// All of them, whose slots are locked; or none, if somebody else has inserted one since the look.
+/// Takes off the front what goes into one statement: which of the three it is, and its rows.
+fn next<'r, T>(left: &mut &'r [T], bytes: impl Fn(&T) -> usize) -> Option<(usize, &'r [T])> {
+    let fits = |some: &[T]| some.iter().map(&bytes).fold(0, usize::saturating_add) <= MOST_BYTES;
+    for (which, rows) in sql::AT_ONCE.into_iter().enumerate() {
+        if let Some((some, rest)) = left.split_at_checked(rows)
+            && fits(some)
+        {
+            *left = rest;
+            return Some((which, some));
+        }
+    }
+    let (some, rest) = left.split_at_checked(1)?;
+    *left = rest;
+    Some((sql::AT_ONCE.len(), some))
+}
+
+fn of(statements: &[&'static str; 3], which: usize) -> Result<&'static str, StoreError> {
+    statements.get(which).copied().ok_or_else(corrupt)
+}
+
+/// All of them, whose slots are locked; or not all, if somebody else has inserted one since the look.
 async fn insert_receipts(
     connection: &mut MySqlConnection,
     mine: &[Wanted<'_>],
 ) -> Result<bool, StoreError> {
-    let done = sqlx::query(receipts::CLAIM_NEW)
-        .bind(text(mine))
-        .execute(connection)
-        .await;
-    match done {
-        Ok(done) => Ok(usize::try_from(done.rows_affected()) == Ok(mine.len())),
-        // ER_DUP_ENTRY.
-        Err(error) if number(&error) == Some(1062) => Ok(false),
-        Err(error) => Err(error.into()),
+    let mut left = mine;
+    while let Some((which, some)) = next(&mut left, |_| 0) {
+        let mut insert = sqlx::query(of(&sql::RECEIVE, which)?);
+        for one in some {
+            insert = writing::bind_row(insert, &one.receipt, one.mark);
+        }
+        match insert.execute(&mut *connection).await {
+            Ok(_) => {}
+            // ER_DUP_ENTRY.
+            Err(error) if number(&error) == Some(1062) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
     }
+    Ok(true)
 }
 
-/// By as many statements as their length asks for. Long ones go as bytes, not as text, and so have
-/// the same bound as they have alone.
 async fn park(
     connection: &mut MySqlConnection,
     asked: &[&Ask],
     now: Option<i64>,
 ) -> Result<(), StoreError> {
-    let (mut text, mut bytes) = (Rows::default(), 0_usize);
-    for (at, one) in asked.iter().enumerate() {
-        let (key, row) = (&one.claiming.key, &one.row);
-        let accepted_at = now.unwrap_or(one.looked_at);
-        let length = row.body.len().saturating_add(row.headers.len());
-        if length >= AT_ONCE {
-            let row = ParkedRow {
-                accepted_at,
-                ..row.clone()
-            };
-            rows::park(connection, key, &row).await?;
-        } else {
-            bytes = bytes.saturating_add(length);
-            push(&mut text, key, row, accepted_at);
+    let bytes = |one: &&Ask| one.row.body.len().saturating_add(one.row.headers.len());
+    let mut left = asked;
+    while let Some((which, some)) = next(&mut left, bytes) {
+        let mut park = sqlx::query(of(&sql::PARK, which)?);
+        for one in some {
+            let accepted_at = now.unwrap_or(one.looked_at);
+            park = rows::bind_delivery(park, &one.claiming.key, &one.row, accepted_at);
         }
-        let is_last = at.saturating_add(1) == asked.len();
-        if bytes >= AT_ONCE || (is_last && !text.is_empty()) {
-            sqlx::query(sql::PARK_MANY)
-                .bind(std::mem::take(&mut text).finish())
-                .execute(&mut *connection)
-                .await?;
-            bytes = 0;
-        }
+        park.execute(&mut *connection).await?;
     }
     Ok(())
-}
-
-fn push(text: &mut Rows, key: &EventKey, row: &ParkedRow, accepted_at: i64) {
-    text.begin();
-    text.bytes(key.digest());
-    text.number(accepted_at);
-    text.number(row.received_at);
-    text.number_or_null(row.sent_at);
-    text.number(row.coverage);
-    text.bytes(key.tenant().as_bytes());
-    text.bytes(row.scheme.as_bytes());
-    for fact in [&row.event_type, &row.key_id, &row.delivery_id] {
-        text.bytes_or_null(fact.as_deref().map(str::as_bytes));
-    }
-    text.bytes(&row.headers);
-    text.bytes(&row.body);
-    text.end();
 }
 
 async fn enqueue(
@@ -343,30 +335,29 @@ async fn enqueue(
     asked: &[&Ask],
     now: Option<i64>,
 ) -> Result<(), StoreError> {
-    let mut text = Rows::default();
-    for one in asked {
-        text.begin();
-        text.bytes(one.claiming.key.digest());
-        text.number(now.unwrap_or(one.looked_at));
-        text.bytes(one.claiming.key.tenant().as_bytes());
-        text.end();
-    }
-    let done = sqlx::query(sql::ENQUEUE_MANY)
-        .bind(text.finish())
-        .execute(&mut *connection)
-        .await;
-    match done {
-        Ok(_) => Ok(()),
-        // ER_DUP_ENTRY. A row was left over of a receipt that is gone; each by itself writes over it.
-        Err(error) if number(&error) == Some(1062) => {
-            for one in asked {
-                let due = now.unwrap_or(one.looked_at);
-                rows::enqueue(connection, &one.claiming.key, due).await?;
-            }
-            Ok(())
+    let mut left = asked;
+    while let Some((which, some)) = next(&mut left, |_| 0) {
+        let mut enqueue = sqlx::query(of(&sql::ENQUEUE, which)?);
+        for one in some {
+            enqueue = enqueue
+                .bind(one.claiming.key.digest().as_slice())
+                .bind(now.unwrap_or(one.looked_at))
+                .bind(one.claiming.key.tenant().as_bytes());
         }
-        Err(error) => Err(error.into()),
+        match enqueue.execute(&mut *connection).await {
+            Ok(_) => {}
+            // ER_DUP_ENTRY. A row was left over of a receipt that is gone; each by itself writes over
+            // it.
+            Err(error) if number(&error) == Some(1062) => {
+                for one in some {
+                    let due = now.unwrap_or(one.looked_at);
+                    rows::enqueue(connection, &one.claiming.key, due).await?;
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
+    Ok(())
 }
 
 /// Tells whose transaction is in the way: that of somebody who is at the event, or at another one of

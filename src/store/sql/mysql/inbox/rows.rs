@@ -1,6 +1,10 @@
 //! The statements on one connection: values in, rows out.
 
-use sqlx::{MySqlConnection, Row, mysql::MySqlRow};
+use sqlx::{
+    MySql, MySqlConnection, Row,
+    mysql::{MySqlArguments, MySqlRow},
+    query::Query,
+};
 
 use crate::{
     clock::micros_after,
@@ -59,9 +63,22 @@ pub(super) async fn park(
     key: &EventKey,
     row: &ParkedRow,
 ) -> Result<(), StoreError> {
-    sqlx::query(sql::PARK)
+    bind_delivery(sqlx::query(sql::PARK), key, row, row.accepted_at)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The columns of a delivery.
+pub(super) fn bind_delivery<'q>(
+    query: Query<'q, MySql, MySqlArguments>,
+    key: &'q EventKey,
+    row: &'q ParkedRow,
+    accepted_at: i64,
+) -> Query<'q, MySql, MySqlArguments> {
+    query
         .bind(key.digest().as_slice())
-        .bind(row.accepted_at)
+        .bind(accepted_at)
         .bind(row.received_at)
         .bind(row.sent_at)
         .bind(row.coverage)
@@ -72,9 +89,6 @@ pub(super) async fn park(
         .bind(row.delivery_id.as_deref().map(str::as_bytes))
         .bind(&*row.headers)
         .bind(&*row.body)
-        .execute(connection)
-        .await?;
-    Ok(())
 }
 
 pub(in super::super) async fn enqueue(
