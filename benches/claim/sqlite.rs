@@ -4,7 +4,8 @@
 //! connection of the caller's own thread, with the same log and the same synchronisation: no
 //! receipt, no question whether the event is there, and the caller blocks. Every new claim needs
 //! a commit too, so one claim at a time cannot be faster. Claims that wait at the same time share
-//! one, as they do in a service: `32 at once`.
+//! one, as they do in a service: `8 at once`, `64 at once`. The same row by as many threads, each with
+//! a connection, is the last row: they have to take turns.
 //!
 //! Batches (`claim_many`) are of 500 events; their ratio is to the bare `INSERT` like the others', and
 //! beside it stands their rate over that of single claims in the same rounds.
@@ -26,8 +27,12 @@ use rusqlite::{Connection, params};
 
 const BUDGET: Duration = Duration::from_secs(6);
 const LEAST_ROUNDS: usize = 10;
-const BATCH: usize = 32;
+const BATCH: usize = 64;
 const MANY: usize = 500;
+const CASES: usize = 7;
+/// Which case is that of batches.
+const MANY_AT: usize = 5;
+const THREADS: usize = 8;
 
 pub fn run(mode: Mode) {
     let levels = [("normal", Synchronous::Normal), ("full", Synchronous::Full)];
@@ -48,6 +53,7 @@ pub fn run(mode: Mode) {
 type Case = (&'static str, fn(&Bench, &[EventKey]) -> Duration);
 
 struct Bench {
+    level: &'static str,
     folder: PathBuf,
     bare: Connection,
     store: SqliteStore,
@@ -56,7 +62,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(level: &str, synchronous: Synchronous) -> Self {
+    fn new(level: &'static str, synchronous: Synchronous) -> Self {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("claim-{level}-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder for the databases");
@@ -69,6 +75,7 @@ impl Bench {
         let store = SqliteStore::builder(folder.join("store.sqlite")).synchronous(synchronous);
         let store = store.open().expect("a store");
         Self {
+            level,
             folder,
             bare,
             store,
@@ -77,28 +84,30 @@ impl Bench {
     }
 
     fn run(&self, budget: Duration) -> Vec<(&'static str, Time)> {
-        let cases: [Case; 5] = [
+        let cases: [Case; CASES] = [
             ("bare INSERT", Self::insert),
             ("SqliteStore claim, new", Self::one_by_one),
-            ("SqliteStore claim, new, 32 at once", Self::at_once),
+            ("SqliteStore claim, new, 8 at once", Self::at_once::<8>),
+            ("SqliteStore claim, new, 64 at once", Self::at_once::<64>),
             ("SqliteStore claim, duplicate", Self::again),
             ("SqliteStore batch of 500, new", Self::many),
+            ("bare INSERT, 8 threads", Self::threads),
         ];
         let rounds = if budget.is_zero() { 1 } else { LEAST_ROUNDS };
         let begin = Instant::now();
-        let mut results = [const { Vec::new() }; 5];
+        let mut results = [const { Vec::new() }; CASES];
         let mut round = 0;
         while round < rounds || begin.elapsed() < budget {
             for turn in 0..cases.len() {
                 let which = (round + turn) % cases.len();
                 let (name, case) = cases[which];
                 let key = |n| EventKey::business(name, "bench", &format!("{round}/{n}"));
-                let events = if which == 4 { MANY } else { BATCH };
+                let events = if which == MANY_AT { MANY } else { BATCH };
                 let keys: Vec<_> = (0..events).map(|n| key(n).expect("a sound key")).collect();
                 let time = case(self, &keys);
                 results[which].push(time.as_nanos() as f64 / events as f64);
             }
-            let (single, many) = (results[1][round], results[4][round]);
+            let (single, many) = (results[1][round], results[MANY_AT][round]);
             self.gains.borrow_mut().push(single / many);
             round += 1;
         }
@@ -108,13 +117,8 @@ impl Bench {
     }
 
     fn insert(&self, keys: &[EventKey]) -> Duration {
-        let insert = "INSERT INTO seen (key, expires_at) VALUES (?1, ?2)";
-        let mut insert = self.bare.prepare(insert).expect("a statement");
         let begin = Instant::now();
-        for key in keys {
-            let values = params![key.digest().as_slice(), 1_800_000_000_i64];
-            insert.execute(values).expect("a new row");
-        }
+        insert(&self.bare, keys);
         begin.elapsed()
     }
 
@@ -147,13 +151,18 @@ impl Bench {
         gains[gains.len() / 2]
     }
 
-    fn at_once(&self, keys: &[EventKey]) -> Duration {
+    /// By so many clients, each with one claim after the other.
+    fn at_once<const CLIENTS: usize>(&self, keys: &[EventKey]) -> Duration {
         let claimings: Vec<_> = keys.iter().cloned().map(Claiming::business).collect();
         let begin = Instant::now();
-        let claims = claimings
-            .into_iter()
-            .map(|claiming| self.store.claim(claiming));
-        let claims = block_on(join_all(claims));
+        let clients = claimings.chunks(BATCH / CLIENTS).map(async |claimings| {
+            let mut claims = Vec::with_capacity(claimings.len());
+            for claiming in claimings {
+                claims.push(self.store.claim(claiming.clone()).await);
+            }
+            claims
+        });
+        let claims = block_on(join_all(clients)).into_iter().flatten();
         let taken = begin.elapsed();
         for claim in claims {
             self.settle(won(claim.expect("SQLite answers")));
@@ -174,8 +183,41 @@ impl Bench {
         begin.elapsed()
     }
 
+    /// Each waits for the others' locks for as long as it takes.
+    fn threads(&self, keys: &[EventKey]) -> Duration {
+        let file = self.folder.join("bare.sqlite");
+        let connections: Vec<_> = (0..THREADS)
+            .map(|_| {
+                let connection = Connection::open(&file).expect("a database");
+                connection
+                    .busy_timeout(Duration::from_secs(60))
+                    .expect("a timeout");
+                connection
+                    .pragma_update(None, "synchronous", self.level)
+                    .expect("a level");
+                connection
+            })
+            .collect();
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            for (bare, keys) in connections.into_iter().zip(keys.chunks(BATCH / THREADS)) {
+                scope.spawn(move || insert(&bare, keys));
+            }
+        });
+        begin.elapsed()
+    }
+
     fn settle(&self, lease: Lease) {
         block_on(self.store.settle(lease, Verdict::done(""))).expect("the lease stands");
+    }
+}
+
+fn insert(bare: &Connection, keys: &[EventKey]) {
+    let insert = "INSERT INTO seen (key, expires_at) VALUES (?1, ?2)";
+    let mut insert = bare.prepare(insert).expect("a statement");
+    for key in keys {
+        let values = params![key.digest().as_slice(), 1_800_000_000_i64];
+        insert.execute(values).expect("a new row");
     }
 }
 

@@ -1,6 +1,6 @@
 //! What clients do.
 
-use std::{future::Future, pin::Pin, time::Instant};
+use std::time::Instant;
 
 use hookproof::{
     Claim, Claiming, EventKey, Fingerprint, IdempotencyStore, Lease, Verdict,
@@ -8,9 +8,10 @@ use hookproof::{
 };
 use sqlx::PgConnection;
 
-use crate::place::{Place, key};
-
-type Done = Pin<Box<dyn Future<Output = u64> + Send>>;
+use crate::{
+    load::{Done, Work},
+    place::{Place, key},
+};
 
 /// Known events, of which the mixes ask nine times out of ten.
 const KNOWN: u64 = 2_000;
@@ -107,13 +108,19 @@ fn mixed_key(place: &Place) -> (EventKey, bool) {
 
 /// Makes the known events, in both tables.
 pub async fn keep_known(place: &Place) {
-    for number in 0..KNOWN {
-        let key = key(&format!("known {number}"));
-        let claim = place.store.claim(ask(key)).await;
-        if let Claim::New(lease) = claim.expect("PostgreSQL answers") {
-            let settled = place.store.settle(lease, Verdict::done("done")).await;
-            settled.expect("the lease stands");
+    let known: Vec<_> = (0..KNOWN).collect();
+    // A commit for each would be waited for.
+    for numbers in known.chunks(100) {
+        let mut tx = place.pool.begin().await.expect("a transaction");
+        for number in numbers {
+            let key = key(&format!("known {number}"));
+            let claim = place.store.claim_in(&mut tx, ask(key)).await;
+            if let TxClaim::New(lease) = claim.expect("PostgreSQL answers") {
+                let settled = place.store.settle_in(&mut tx, lease, Verdict::done("done"));
+                settled.await.expect("the lease stands");
+            }
         }
+        tx.commit().await.expect("a commit");
     }
     place
         .run(
@@ -189,27 +196,79 @@ pub fn claim_in(place: Place) -> Done {
     })
 }
 
-/// As if 31 days had passed.
-pub async fn expire_all(place: &Place) {
+/// Rows that one purge takes.
+pub const STEP: usize = 1_000;
+
+/// What the purge is beside: so many rows in deletions as large as its own, each a commit.
+const DELETE: &str = "DELETE FROM bare WHERE key IN (SELECT key FROM bare WHERE expires_at <= $1 \
+     ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED)";
+
+pub fn bare_delete(place: Place) -> Done {
+    Box::pin(async move {
+        let mut connection = place.pool.acquire().await.expect("a connection");
+        for _ in 0..STEP / 100 {
+            let gone = sqlx::query(DELETE).bind(i64::MAX);
+            let gone = gone.execute(&mut *connection).await;
+            assert_eq!(gone.expect("PostgreSQL answers").rows_affected(), 100);
+        }
+        STEP as u64
+    })
+}
+
+pub fn purge(place: Place) -> Done {
+    Box::pin(async move {
+        let purged = place.store.purge(STEP).await;
+        assert_eq!(purged.expect("PostgreSQL answers"), STEP);
+        STEP as u64
+    })
+}
+
+/// Nothing but this many receipts whose time is over, in both tables.
+pub async fn expired(place: &Place, rows: usize) {
+    let empty = "TRUNCATE webhook_receipt, bare CASCADE";
+    place.run(empty).await;
+    fill(place, rows, 1_600_000_000_000_000).await;
     place
-        .run("UPDATE webhook_receipt SET expires_at = 0, lease_until = changed_at")
+        .run("INSERT INTO bare SELECT * FROM webhook_receipt")
         .await;
-    place.run("VACUUM webhook_receipt").await;
+    place.run("VACUUM ANALYZE webhook_receipt").await;
+    place.run("VACUUM ANALYZE bare").await;
 }
 
 /// Processed receipts with keys like those of events.
 pub async fn preload(place: &Place, rows: usize) {
+    fill(place, rows, 1_800_000_000_000_000).await;
+    place.run("VACUUM ANALYZE webhook_receipt").await;
+    place.run("CHECKPOINT").await;
+}
+
+async fn fill(place: &Place, rows: usize, since: i64) {
     place
         .run(&format!(
-            "INSERT INTO webhook_receipt SELECT md5(n::text)::uuid, 1, 1800000000000000 + n, NULL, \
-                1800000000000000 + n, 1800000000000000 + n, 1802592000000000 + n, 2, \
+            "INSERT INTO webhook_receipt SELECT md5(n::text)::uuid, 1, {since} + n, NULL, \
+                {since} + n, {since} + n, {since} + 2592000000000 + n, 2, \
                 decode(md5(n::text), 'hex'), 'tenant', 'bench', 'evt_' || md5(n::text), \
                 'created invoice 123' \
              FROM generate_series(1, {rows}) n"
         ))
         .await;
-    place.run("VACUUM ANALYZE webhook_receipt").await;
+}
+
+/// What one client's events write to the log, each.
+pub async fn logged(place: &Place, name: &str, work: Work<Place>) {
+    const EVENTS: i64 = 500;
+    work(place.clone()).await;
     place.run("CHECKPOINT").await;
+    // Full pages are logged at their first change.
+    for _ in 0..EVENTS {
+        work(place.clone()).await;
+    }
+    let before = place.log_position().await;
+    for _ in 0..EVENTS {
+        work(place.clone()).await;
+    }
+    let bytes = (place.log_position().await - before) / EVENTS;
+    println!("log of one, full pages apart  {name:<34} {bytes:>8} B");
 }
 
 /// What the numbers of a full table cost, and what a receipt takes.

@@ -11,7 +11,8 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-/// What all clients of a case share. Clones share it too.
+use crate::load::Clients;
+
 #[derive(Clone)]
 pub struct Place {
     pub pool: PgPool,
@@ -20,6 +21,12 @@ pub struct Place {
     url: String,
     schema: String,
     next: Arc<AtomicU64>,
+}
+
+impl Clients for Place {
+    fn clients(&self) -> usize {
+        self.clients
+    }
 }
 
 impl Place {
@@ -71,6 +78,13 @@ impl Place {
     pub async fn run(&self, sql: &str) {
         let mut connection = self.pool.acquire().await.expect("a connection");
         run(&mut connection, sql).await;
+    }
+
+    /// In bytes.
+    pub async fn log_position(&self) -> i64 {
+        let position = "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint";
+        let position = sqlx::query_scalar(position).fetch_one(&self.pool).await;
+        position.expect("PostgreSQL answers")
     }
 
     /// An event that nobody has seen.

@@ -35,7 +35,10 @@ start "$@"
 while read -r word; do
   case $word in
     kill) kill -KILL "$server"; wait "$server" 2>/dev/null; echo killed ;;
-    start) start "$@" ;;
+    start)
+      # The shell takes note of those that have ended before it says whether this one has.
+      jobs >/dev/null
+      if kill -0 "$server" 2>/dev/null; then echo started; else start "$@"; fi ;;
   esac
 done
 kill -"$signal" "$server" 2>/dev/null
@@ -157,6 +160,7 @@ impl Kept {
         self.hear("killed");
     }
 
+    /// Starts the server unless it is running.
     fn start_again(&mut self) {
         writeln!(self.words.as_mut().unwrap(), "start").unwrap();
         self.hear("started");

@@ -21,7 +21,7 @@ const MISSING: &str = "these tests start a PostgreSQL server and found none: ins
 const TRIES: usize = 5;
 
 /// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 #[derive(Debug)]
 pub(crate) struct Postgres {

@@ -333,6 +333,15 @@ hookproof::inbox_conformance! {
 }
 
 #[cfg(feature = "inbox")]
+hookproof::review_conformance! {
+    repeatable_read_reviews: Pool::with(&[], 30, 1_000),
+    read_committed_reviews: Pool::with(&[READ_COMMITTED], 10, 100),
+    serializable_reviews: Pool::with(&[SERIALIZABLE], 10, 100),
+    odd_sessions_reviews: Pool::with(ODD, 10, 100),
+    changed_rows_reviews: Pool::at(found_rows::url(), &[], 10, 100),
+}
+
+#[cfg(feature = "inbox")]
 hookproof::batch_inbox_conformance! {
     repeatable_read_batch_inbox: Pool::with(&[], 50, 1_000),
     read_committed_batch_inbox: Pool::with(&[READ_COMMITTED], 20, 100),

@@ -1,6 +1,6 @@
 //! The inbox on a server: crashes, transactions, an older schema, races, and what is written and read.
 
-mod dropped;
+pub(super) mod dropped;
 
 use std::{
     collections::HashMap,
@@ -16,6 +16,7 @@ use std::{
 use hookproof::{
     Claim, Claiming, IdempotencyStore, MySqlStore, Secrets, State, Verdict, Verified,
     inbox::{Accepted, Dropping, InboxStore, Job, Leasing, Listing, Notice, Parcel, Worker},
+    review::{Admission, ReviewStore},
     scheme,
     store::{StoreErrorKind, sql::TxClaim},
     testing::sign,
@@ -238,7 +239,7 @@ async fn win_of(store: &MySqlStore, id: &str) -> hookproof::Lease {
     super::won(store.claim(parcel(id).claiming().clone()).await.unwrap())
 }
 
-/// A database of version 1, in which something was done, gets an inbox.
+/// A database of version 1, in which something was done, gets an inbox, and reviews.
 #[test]
 fn an_older_schema_gets_what_it_lacks_and_keeps_what_it_has() {
     let bench = Bench::new();
@@ -250,7 +251,8 @@ fn an_older_schema_gets_what_it_lacks_and_keeps_what_it_has() {
         let mut other = bench.beside().await;
         batch(
             &mut other,
-            "DROP TABLE webhook_inbox, webhook_inbox_due, webhook_effect, webhook_object; \
+            "DROP TABLE webhook_inbox, webhook_inbox_due, webhook_review, webhook_effect, \
+             webhook_object; \
              UPDATE webhook_receipt_meta SET version = 1",
         )
         .await;
@@ -266,6 +268,13 @@ fn an_older_schema_gets_what_it_lacks_and_keeps_what_it_has() {
         bench.clock.advance(LEASE);
         assert_eq!(win(store, "e2").await.attempt(), 2);
         accept(store, "e3").await;
+        work_off(store, 1).await;
+        let review = super::review::kept(store, super::review::stale("e4")).await;
+        let admission = store.admit(&review.id).await.unwrap();
+        assert!(
+            matches!(admission, Admission::Accepted(..)),
+            "{admission:?}"
+        );
         work_off(store, 1).await;
     });
 }

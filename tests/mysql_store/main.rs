@@ -29,6 +29,8 @@ mod objects;
 mod processes;
 mod quiet;
 mod races;
+#[cfg(feature = "inbox")]
+mod review;
 mod roles;
 mod schema;
 mod sessions;

@@ -4,6 +4,9 @@
 
 #[cfg(feature = "inbox")]
 mod inbox;
+mod rest;
+#[cfg(feature = "inbox")]
+mod review;
 
 use std::sync::OnceLock;
 
@@ -35,6 +38,12 @@ fn server() -> &'static str {
                 );
                 batch(&mut owner, &user).await;
             }
+            // MariaDB has one default role a user, so an operator's is made of two.
+            let operator = "CREATE ROLE shop_both; GRANT webhook_gateway TO shop_both; \
+                            GRANT webhook_worker TO shop_both; \
+                            CREATE USER shop_operator; GRANT shop_both TO shop_operator; \
+                            SET DEFAULT ROLE shop_both /*!80000 TO */ /*M! FOR */ shop_operator";
+            batch(&mut owner, operator).await;
         });
         (server, url)
     });
@@ -57,7 +66,8 @@ impl Shop {
                 batch(&mut owner, MySqlStore::ROLES).await;
             }
         });
-        let pools = ROLES.map(|role| {
+        let users = ["gateway", "worker", "janitor", "auditor", "operator"];
+        let pools = users.map(|role| {
             let user = format!("shop_{role}");
             let options = options(&bench.url, &bench.schema).username(&user);
             let pool = MySqlPoolOptions::new().max_connections(3);
@@ -97,6 +107,13 @@ impl Shop {
                 );
                 true
             }
+        }
+    }
+
+    #[cfg(feature = "inbox")]
+    async fn refused_to(&self, roles: &[&str], sql: &str) {
+        for role in roles {
+            assert!(self.refuses(role, sql).await, "{role}: {sql}");
         }
     }
 
@@ -206,6 +223,7 @@ fn a_gateway_changes_nothing_else() {
             "DELETE FROM webhook_effect",
             "UPDATE webhook_object SET tenant = 'other'",
             "DELETE FROM webhook_object",
+            "REPLACE INTO webhook_review SELECT * FROM webhook_review",
         ];
         shop.refuses_all("gateway", &statements).await;
     });
@@ -237,6 +255,7 @@ fn a_worker_settles_and_does_not_insert() {
             "UPDATE webhook_effect SET result = ''",
             "DELETE FROM webhook_effect",
             "DELETE FROM webhook_object",
+            "INSERT INTO webhook_review SELECT * FROM webhook_review",
         ];
         shop.refuses_all("worker", &statements).await;
     });
@@ -285,6 +304,7 @@ fn a_janitor_deletes_and_changes_nothing() {
             "UPDATE webhook_object SET tenant = 'other'",
             "UPDATE webhook_inbox SET body = ''",
             "UPDATE webhook_inbox_due SET due_at = 0",
+            "INSERT INTO webhook_review SELECT * FROM webhook_review",
             "DELETE FROM webhook_effect",
         ];
         shop.refuses_all("janitor", &statements).await;
@@ -315,6 +335,7 @@ fn an_auditor_reads() {
             "DELETE FROM webhook_inbox",
             "INSERT INTO webhook_effect SELECT * FROM webhook_effect",
             "INSERT INTO webhook_object SELECT * FROM webhook_object",
+            "INSERT INTO webhook_review SELECT * FROM webhook_review",
         ];
         shop.refuses_all("auditor", &statements).await;
     });

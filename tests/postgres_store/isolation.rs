@@ -154,6 +154,24 @@ fn a_statement_that_was_called_off_is_run_again_on_the_pool() {
     }
 }
 
+/// As on a standby: what is known is told, and what is new is not accepted.
+#[test]
+fn sessions_that_may_only_read_tell_what_is_known() {
+    let bench = Bench::new();
+    let store = bench.store();
+    let reading = [("default_transaction_read_only", "on")];
+    let reading = Bench::of(&bench.url, &bench.schema, &reading, 1);
+    let reader = reading.store();
+    run(async {
+        let lease = win(&store, "e1").await;
+        settle(&store, lease, "done").await;
+        assert_eq!(duplicate(&reader, "e1").await.result, b"done");
+        let error = reader.claim(ask("e2")).await.unwrap_err();
+        assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+        assert_eq!(store.get(&key("e2")).await.unwrap(), None);
+    });
+}
+
 /// A transaction that has failed answers nothing, and says so.
 #[test]
 fn a_failed_transaction_is_misuse() {

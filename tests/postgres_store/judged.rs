@@ -1,6 +1,7 @@
 //! The statements against the rules in Rust, over many rows.
 //!
-//! Each row appears between a claim's look and its statement, so that the statement judges alone.
+//! Each row appears between a claim's look and its statement, so that the statement judges alone. On
+//! the pool the look inserts what it does not find, so there it finds a row that it would take over.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -63,6 +64,21 @@ impl Numbers {
             .lease(Duration::from_nanos(lease))
             .retention(Duration::from_nanos(self.next()))
             .max_attempts(self.one_of(&[1, 2, 3, 20, u32::MAX]))
+    }
+}
+
+/// A row that any of these claims would take over.
+fn claimable() -> StoredRow {
+    StoredRow {
+        fingerprint: Fingerprint::of(b"content").as_bytes().to_vec(),
+        state: 3,
+        attempts: 1,
+        fence: 1,
+        until: None,
+        received_at: micros(NOW),
+        changed_at: micros(NOW),
+        expires_at: micros(NOW),
+        result: None,
     }
 }
 
@@ -142,8 +158,18 @@ fn claims_are_judged_as_in_rust() {
         *seen.entry(kind).or_default() += 1;
 
         let (pool, of, appears) = (bench.pool.clone(), key(&id), row.clone());
+        if n % 2 == 0 {
+            run(async {
+                let mut connection = bench.pool.acquire().await.unwrap();
+                insert(&mut connection, &of, claimable()).await;
+            });
+        }
         let clock = Between::look_and_claim(async move {
-            insert(&mut pool.acquire().await.unwrap(), &of, appears).await;
+            let mut connection = pool.acquire().await.unwrap();
+            let remove = "DELETE FROM webhook_receipt WHERE event_id = $1";
+            let remove = sqlx::query(remove).bind(of.id());
+            remove.execute(&mut *connection).await.unwrap();
+            insert(&mut connection, &of, appears).await;
         });
         let store = bench.builder().clock(clock).build();
         let told = run(async {
@@ -253,12 +279,21 @@ fn first_claims_are_as_in_rust() {
             number(&mut beside, &raise).await;
             let claiming = numbers.claiming(&format!("e{n}"));
             let first = as_kept(&Receipt::first(&claiming, NOW, Fence(used)));
-            match store.claim(claiming.clone()).await.unwrap() {
-                Claim::New(lease) => {
-                    stands_for(&lease, &first);
-                    super::crash(lease);
+            if n % 2 == 0 {
+                match store.claim(claiming.clone()).await.unwrap() {
+                    Claim::New(lease) => {
+                        stands_for(&lease, &first);
+                        super::crash(lease);
+                    }
+                    other => panic!("{other:?}"),
                 }
-                other => panic!("{other:?}"),
+            } else {
+                let mut tx = bench.pool.begin().await.unwrap();
+                match store.claim_in(&mut tx, claiming.clone()).await.unwrap() {
+                    TxClaim::New(lease) => stands_for(&lease, &first),
+                    other => panic!("{other:?}"),
+                }
+                tx.commit().await.unwrap();
             }
             let kept = store.get(claiming.key()).await.unwrap();
             assert_eq!(kept, Some(first));

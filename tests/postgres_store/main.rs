@@ -24,6 +24,7 @@ mod faults;
 mod inbox;
 mod isolation;
 mod judged;
+mod new_events;
 mod objects;
 mod processes;
 mod quiet;

@@ -1,11 +1,19 @@
 //! What must not write, and what must be written in place. Counted on servers on which nothing
 //! else runs.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use hookproof::{
     Claim, Fingerprint, IdempotencyStore, Verdict,
+    clock::Clock,
     store::{BatchStore, StatsStore, sql::TxClaim},
+    testing::ManualClock,
 };
 use sqlx::PgConnection;
+use time::OffsetDateTime;
 
 use super::{
     Bench, LEASE, PATIENCE, Postgres, ask, batch, busy, crash, duplicate, number, run, settle, win,
@@ -115,6 +123,52 @@ fn a_claim_that_is_held_up_writes_nothing() {
         );
         assert_eq!(before, after);
         drop(lease);
+        tx.rollback().await.unwrap();
+    });
+}
+
+/// Asked once for each statement, so it counts them.
+#[derive(Clone)]
+struct Counting(Arc<AtomicUsize>, ManualClock);
+
+impl Clock for Counting {
+    fn now(&self) -> OffsetDateTime {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        self.1.now()
+    }
+}
+
+/// Each statement is a round trip.
+#[test]
+fn a_claim_on_the_pool_is_one_statement() {
+    let bench = Bench::new();
+    let statements = Arc::new(AtomicUsize::new(0));
+    let clock = Counting(statements.clone(), bench.clock.clone());
+    let store = bench.builder().clock(clock).build();
+    let since = || statements.swap(0, Ordering::SeqCst);
+    run(async {
+        let lease = win(&store, "e1").await;
+        assert_eq!(since(), 1, "a new event");
+        busy(&store, "e1").await;
+        assert_eq!(since(), 1, "one in progress");
+        settle(&store, lease, "done").await;
+        assert_eq!(since(), 1, "a settlement");
+        duplicate(&store, "e1").await;
+        assert_eq!(since(), 1, "a duplicate");
+
+        crash(win(&store, "e2").await);
+        bench.clock.advance(LEASE);
+        since();
+        crash(win(&store, "e2").await);
+        assert_eq!(since(), 2, "a takeover");
+
+        let mut tx = bench.pool.begin().await.unwrap();
+        drop(super::win_in(&store, &mut tx, "e3").await);
+        assert_eq!(
+            since(),
+            2,
+            "in a transaction, which the first one makes sure of"
+        );
         tx.rollback().await.unwrap();
     });
 }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use hookproof::{
-    Claim, Claiming, EventKey, Fingerprint, IdempotencyStore, Verdict,
-    store::{StoreErrorKind, sql::TxClaim},
+    Claim, Claiming, EventKey, Fence, Fingerprint, IdempotencyStore, Verdict,
+    store::{State, StoreErrorKind, StoredRow, sql::TxClaim},
 };
 use time::OffsetDateTime;
 
 use super::{
-    Bench, Between, LEASE, ask, batch, crash, duplicate, key, number, run, settle, statement, win,
-    win_in, won,
+    Bench, Between, LEASE, START, ask, batch, duplicate, judged::insert, key, number, run, settle,
+    statement, win, win_in, won,
 };
 
 /// `ON CONFLICT … RETURNING` gives no row when another's claim is committed between the snapshot
@@ -18,26 +18,49 @@ use super::{
 #[test]
 fn no_row_from_on_conflict_is_looked_at_again() {
     let bench = Bench::new();
-    let winner = bench.store();
-    for settled in [true, false] {
-        let id = format!("settled {settled}");
-        let (other, event) = (bench.store(), id.clone());
-        let clock = Between::look_and_claim(async move {
-            let lease = win(&other, &event).await;
-            if settled {
-                settle(&other, lease, "the other's").await;
-            } else {
-                crash(lease);
+    let store = bench.store();
+    run(async {
+        let mut other = bench.beside().await;
+        for state in [State::Processed, State::InProgress, State::Failed] {
+            let id = format!("{state:?}");
+            // By somebody who takes no lock beside the row's.
+            batch(&mut other, "BEGIN").await;
+            insert(&mut other, &key(&id), committed(state)).await;
+            let (claim, ()) = tokio::join!(store.claim(ask(&id)), async {
+                bench.waiting(1, "transactionid").await;
+                batch(&mut other, "COMMIT").await;
+            });
+            let kept = store.get(&key(&id)).await.unwrap();
+            match claim.unwrap() {
+                Claim::Duplicate(receipt) if state == State::Processed => {
+                    assert_eq!(Some(receipt), kept);
+                }
+                Claim::InProgress { receipt, .. } if state == State::InProgress => {
+                    assert_eq!(Some(receipt), kept);
+                }
+                Claim::New(lease) if state == State::Failed => {
+                    assert_eq!((lease.fence(), lease.attempt()), (Fence(2), 2));
+                    settle(&store, lease, "").await;
+                }
+                other => panic!("{other:?}"),
             }
-        });
-        let store = bench.builder().clock(clock).build();
-        match run(store.claim(ask(&id))).unwrap() {
-            Claim::Duplicate(receipt) if settled => assert_eq!(receipt.result, b"the other's"),
-            Claim::InProgress { receipt, .. } if !settled => {
-                assert_eq!(Some(receipt), run(winner.get(&key(&id))).unwrap());
-            }
-            other => panic!("{other:?}"),
         }
+    });
+}
+
+/// What somebody else has claimed, failed or done.
+pub(crate) fn committed(state: State) -> StoredRow {
+    let start = i64::try_from(START.unix_timestamp_nanos() / 1_000).unwrap();
+    StoredRow {
+        fingerprint: Fingerprint::of(b"content").as_bytes().to_vec(),
+        state: state.code(),
+        attempts: 1,
+        fence: 1,
+        until: (state == State::InProgress).then_some(start + 1_000_000),
+        received_at: start,
+        changed_at: start,
+        expires_at: start + 1_000_000_000,
+        result: None,
     }
 }
 
@@ -179,18 +202,12 @@ fn a_row_of_another_event_under_the_same_key_is_corrupt() {
 #[test]
 fn a_row_of_another_event_is_not_taken_over() {
     let bench = Bench::new();
+    run(insert_beside(&bench, &key("e1"), committed(State::Failed)));
     let pool = bench.pool.clone();
     let clock = Between::look_and_claim(async move {
         let mut connection = pool.acquire().await.unwrap();
-        let row = "INSERT INTO webhook_receipt (key, attempts, fence, received_at, changed_at, \
-                   expires_at, state, body_hash, tenant, provider, event_id) \
-                   VALUES (encode($1, 'hex')::uuid, 1, 1, 0, 0, 0, 3, $2, 'tenant', 'shop', 'E1')";
-        sqlx::query(row)
-            .bind(key("e1").digest().as_slice())
-            .bind(Fingerprint::of(b"content").as_bytes().as_slice())
-            .execute(&mut *connection)
-            .await
-            .unwrap();
+        let other = sqlx::query("UPDATE webhook_receipt SET event_id = 'E1'");
+        other.execute(&mut *connection).await.unwrap();
     });
     let store = bench.builder().clock(clock).build();
     run(async {
@@ -199,6 +216,30 @@ fn a_row_of_another_event_is_not_taken_over() {
         let fence = "SELECT fence FROM webhook_receipt";
         assert_eq!(number(&mut bench.beside().await, fence).await, 1);
     });
+}
+
+/// Nor one that appears while the statement runs that would insert the event's own.
+#[test]
+fn a_row_of_another_event_is_not_written_over() {
+    let bench = Bench::new();
+    let store = bench.store();
+    run(async {
+        let mut other = bench.beside().await;
+        batch(&mut other, "BEGIN").await;
+        insert(&mut other, &key("e1"), committed(State::Failed)).await;
+        batch(&mut other, "UPDATE webhook_receipt SET event_id = 'E1'").await;
+        let (claim, ()) = tokio::join!(store.claim(ask("e1")), async {
+            bench.waiting(1, "transactionid").await;
+            batch(&mut other, "COMMIT").await;
+        });
+        assert_eq!(claim.unwrap_err().kind(), StoreErrorKind::Corrupt);
+        let fence = "SELECT fence FROM webhook_receipt";
+        assert_eq!(number(&mut other, fence).await, 1);
+    });
+}
+
+async fn insert_beside(bench: &Bench, key: &EventKey, row: StoredRow) {
+    insert(&mut bench.beside().await, key, row).await;
 }
 
 /// The longest waits that can be asked for overflow no column.

@@ -11,10 +11,7 @@ mod mysql;
 mod object;
 #[cfg(feature = "sqlx-postgres")]
 mod postgres;
-#[cfg(all(
-    feature = "inbox",
-    any(feature = "rusqlite", feature = "sqlx-postgres")
-))]
+#[cfg(feature = "inbox")]
 mod review;
 #[cfg(any(feature = "sqlx-postgres", feature = "sqlx-mysql"))]
 mod server;

@@ -13,7 +13,7 @@ use crate::{Bench, PATIENCE, batch, number, run, url};
 
 /// Polls a call so often, and drops it without waiting for what it has asked of the server. Returns
 /// whether it was done by then.
-async fn dropped_after(polls: usize, call: impl Future) -> bool {
+pub(in super::super) async fn dropped_after(polls: usize, call: impl Future) -> bool {
     let mut call = pin!(call);
     let mut left = polls;
     poll_fn(|context| {
@@ -31,7 +31,7 @@ async fn dropped_after(polls: usize, call: impl Future) -> bool {
 }
 
 /// Waits until no session has anything open, which it must without any help.
-async fn nothing_is_open(bench: &Bench, beside: &mut sqlx::MySqlConnection) {
+pub(in super::super) async fn nothing_is_open(bench: &Bench, beside: &mut sqlx::MySqlConnection) {
     let since = Instant::now();
     while bench.open_transactions(beside).await > 0 {
         assert!(since.elapsed() < PATIENCE, "a transaction is still open");

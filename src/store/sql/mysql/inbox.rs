@@ -26,10 +26,10 @@ use super::{
 
 mod batch;
 mod leasing;
-mod rows;
+pub(super) mod rows;
 
 /// What one try came to: an answer, or that somebody else has written since the look.
-type Tried<T> = Result<Option<T>, StoreError>;
+pub(super) type Tried<T> = Result<Option<T>, StoreError>;
 
 impl MySqlStore {
     async fn receive(&self, parcel: Parcel) -> Result<Accepted, StoreError> {
@@ -47,7 +47,7 @@ impl MySqlStore {
 
     /// After a deadlock, which has written nothing, the next try has a pause before it that is
     /// another for each of those who were in it.
-    async fn next_try<T>(&self, tried: Tried<T>) -> Tried<T> {
+    pub(super) async fn next_try<T>(&self, tried: Tried<T>) -> Tried<T> {
         match tried {
             Err(error) if error.kind() == StoreErrorKind::Serialization => {
                 let mut connection = self.pool.acquire().await?;
@@ -179,16 +179,22 @@ async fn insert(
             own.rollback().await?;
             Ok(None)
         }
-        Inserted::SlotTaken => {
-            let mut connection = own.rollback().await?;
-            if driver::is_free(&mut connection, &claiming.key).await? {
-                // It is another event of the same slot that somebody is at.
-                driver::pause(&mut connection).await?;
-                return Ok(None);
-            }
-            Ok(Some(busy(claiming, None, now)))
-        }
+        Inserted::SlotTaken => slot_taken(own, claiming, now).await,
     }
+}
+
+/// Somebody's open transaction has the event, or another one of the same slot.
+pub(super) async fn slot_taken(
+    own: Own,
+    claiming: &Claiming,
+    now: time::OffsetDateTime,
+) -> Tried<Accepted> {
+    let mut connection = own.rollback().await?;
+    if driver::is_free(&mut connection, &claiming.key).await? {
+        driver::pause(&mut connection).await?;
+        return Ok(None);
+    }
+    Ok(Some(busy(claiming, None, now)))
 }
 
 /// Stores the delivery of an event that was claimed elsewhere and is not done, so that the inbox
@@ -211,11 +217,21 @@ async fn adopt(
         own.commit().await?;
         return Ok(Some(Accepted::Pending(stored.clone())));
     }
+    let now = from_micros(look.now).ok_or_else(corrupt)?;
+    not_held(own, claiming, stored, now).await
+}
+
+/// Somebody's open transaction has the event, or somebody has written it since the look.
+pub(super) async fn not_held(
+    own: Own,
+    claiming: &Claiming,
+    stored: &Receipt,
+    now: time::OffsetDateTime,
+) -> Tried<Accepted> {
     let mut connection = own.rollback().await?;
     if driver::is_free(&mut connection, &claiming.key).await? {
         return Ok(None);
     }
-    let now = from_micros(look.now).ok_or_else(corrupt)?;
     Ok(Some(busy(claiming, Some(stored.clone()), now)))
 }
 

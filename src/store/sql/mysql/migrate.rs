@@ -99,5 +99,7 @@ async fn probe(connection: &mut MySqlConnection) -> Result<(), StoreError> {
     order::look(connection, &object, None).await?;
     // There is none of that mark, or it is left as it is.
     order::write(connection, &object, &Version::number(0), 0, 0).await?;
+    #[cfg(feature = "inbox")]
+    super::review::probe(connection).await?;
     Ok(())
 }

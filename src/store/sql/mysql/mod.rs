@@ -9,6 +9,8 @@ mod migrate;
 mod order;
 #[cfg(feature = "inbox")]
 mod own;
+#[cfg(feature = "inbox")]
+mod review;
 mod roles;
 mod rows;
 mod schema;
@@ -42,9 +44,9 @@ use super::server::{Verbs, contract};
 /// them nobody could be right: `autocommit = 0`, `READ UNCOMMITTED`, and, by what deletes receipts,
 /// `foreign_key_checks = 0`.
 ///
-/// Only what an inbox accepts (a batch of new deliveries in one, by one look and some 50 statements for
-/// 500) or sends back takes several in one transaction, and a call that is
-/// cancelled in it closes its connection.
+/// Only what an inbox accepts (a batch of 500 new deliveries by one look and some 50 statements) or sends
+/// back, and a review that is admitted, takes several in one transaction, and a call that is cancelled
+/// in it closes its connection.
 ///
 /// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
 ///
@@ -118,13 +120,16 @@ impl MySqlStore {
     ///
     /// | role | may | store verbs |
     /// |---|---|---|
-    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `accept`, `settle`, `renew`, `release` |
-    /// | `webhook_worker` | the same without inserting receipts and deliveries | `lease_due`, `requeue`, `settle`, `renew`, `release` |
-    /// | `webhook_janitor` | read, delete, raise deleted fences | `purge`, `drop_bodies`, `forget` |
+    /// | `webhook_gateway` | insert, read, change what processing changes | `claim`, `claim_many`, `accept`, `keep`, `settle`, `renew`, `release` |
+    /// | `webhook_worker` | the same without inserting receipts and deliveries | `lease_due`, `requeue`, `discard`, `settle`, `renew`, `release` |
+    /// | `webhook_janitor` | read, delete, raise deleted fences | `purge`, `drop_bodies`, `purge_deleted`, `purge_reviews`, `forget`, `forget_object` |
     /// | `webhook_auditor` | read | |
     ///
-    /// All of them have what only reads: `get`, `list`, `parked`. Gateway and worker may also write
-    /// the tables of steps and objects, and the janitor delete objects.
+    /// All of them have what only reads: `get`, `stats`, `effects`, `current`, `list`, `parked`,
+    /// `reviews`, `review`. Gateway and worker also record steps and advance objects. `admit` inserts an
+    /// event and resolves a review, so it takes both: an operator's user gets a role made of the two,
+    /// since in MariaDB a user has one default role (`CREATE ROLE operator; GRANT webhook_gateway TO
+    /// operator; GRANT webhook_worker TO operator`).
     ///
     /// All of them can run the check that [`migrate`](MySqlStore::migrate) makes of a schema that is
     /// there, except for its trial insert, which is the gateway's; none can create or alter anything.

@@ -3,6 +3,9 @@
 /// Four roles without a login. What a gateway may change leaves out what names an event, its content
 /// and its retention; deliveries, and steps that are recorded, nobody changes.
 ///
+/// Reviews are kept by gateways and resolved by workers. To admit one is to insert a receipt and a
+/// delivery as well, so it takes both roles: an operator's user, and no worker by itself.
+///
 /// Tables are named without a database, so it is the connection's own. Nothing is revoked: neither
 /// server can revoke what may not have been granted, and services go on while it is run.
 ///
@@ -55,4 +58,9 @@ GRANT SELECT, INSERT, UPDATE (due_at), DELETE ON webhook_inbox_due TO webhook_ga
 GRANT SELECT, INSERT, UPDATE (due_at), DELETE ON webhook_inbox_due TO webhook_worker;
 GRANT SELECT, DELETE ON webhook_inbox_due TO webhook_janitor;
 GRANT SELECT ON webhook_inbox_due TO webhook_auditor;
+
+GRANT SELECT, INSERT ON webhook_review TO webhook_gateway;
+GRANT SELECT, UPDATE (status, resolved_at, headers, body) ON webhook_review TO webhook_worker;
+GRANT SELECT, DELETE ON webhook_review TO webhook_janitor;
+GRANT SELECT ON webhook_review TO webhook_auditor;
 ";

@@ -1,7 +1,7 @@
 //! The tables, and how they are brought in.
 
 /// The schema's version, as recorded by [`SCHEMA`]. What changed since version 1: the tables of
-/// steps, objects and the inbox.
+/// steps, objects, the inbox and reviews.
 pub(super) const VERSION: i64 = 2;
 
 /// The oldest version that [`SCHEMA`] brings up to date.
@@ -121,11 +121,52 @@ CREATE TABLE IF NOT EXISTS webhook_inbox_due (
     };
 }
 
+/// What was kept for review, since version 2. A row is written once, and once more when it is
+/// resolved, which is when its body goes.
+///
+/// - By status, in the order of their ids, they are listed.
+/// - By age they are purged: the open ones by when they were kept, the others by when they were
+///   resolved.
+macro_rules! review_tables {
+    () => {
+        "\
+CREATE TABLE IF NOT EXISTS webhook_review (
+  id          binary(16)      NOT NULL PRIMARY KEY,
+  retention   bigint          NOT NULL,
+  body_bytes  bigint          NOT NULL,
+  kept_at     bigint          NOT NULL,
+  resolved_at bigint,
+  received_at bigint          NOT NULL,
+  sent_at     bigint,
+  coverage    bigint          NOT NULL,
+  reason      tinyint         NOT NULL CHECK (reason IN (1, 2)),
+  status      tinyint         NOT NULL CHECK (status BETWEEN 0 AND 2),
+  stored      binary(16),
+  presented   binary(16)      NOT NULL,
+  tenant      varbinary(255)  NOT NULL,
+  provider    varbinary(255)  NOT NULL,
+  event_id    varbinary(2048) NOT NULL,
+  scheme      varbinary(1020) NOT NULL,
+  event_type  varbinary(1020),
+  key_id      varbinary(1020),
+  delivery_id varbinary(1020),
+  headers     longblob,
+  body        longblob,
+  KEY webhook_review_status (status, id),
+  KEY webhook_review_age (resolved_at, kept_at),
+  CHECK ((resolved_at IS NULL) = (status = 0)),
+  CHECK ((resolved_at IS NULL) = (body IS NOT NULL))
+) ENGINE = InnoDB;
+"
+    };
+}
+
 /// Creates what is missing, and changes nothing that is there but an older version's number. The
 /// version comes last: while it is not there, nothing is taken for complete.
 pub(super) const SCHEMA: &str = concat!(
     receipt_tables!(),
     inbox_tables!(),
+    review_tables!(),
     "\
 INSERT INTO webhook_receipt_slot (slot, fence)
   SELECT a.n + 16 * b.n + 256 * c.n + 4096 * d.n, 0

@@ -213,3 +213,5 @@ pub(super) use stats::{SIZE, STATS};
 pub(super) mod inbox;
 #[cfg(feature = "inbox")]
 pub(super) mod inbox_batch;
+#[cfg(feature = "inbox")]
+pub(super) mod review;

@@ -1,12 +1,16 @@
 //! The statements on one connection: values in, rows out, nothing in between.
 
-use sqlx::{PgConnection, Row, postgres::PgRow};
+use sqlx::{
+    PgConnection, Postgres, Row,
+    postgres::{PgArguments, PgRow},
+    query::Query,
+};
 
 use crate::{
     clock::micros_after,
     event::EventKey,
     store::{
-        Receipt, StoreError, StoredRow,
+        Claiming, Receipt, State, StoreError, StoredRow,
         sql::{
             found::Found,
             server::{Ask, Attempt, Change, Changed, Look, Session},
@@ -43,18 +47,45 @@ impl Session for PgConnection {
         })
     }
 
+    async fn find_or_insert(
+        &mut self,
+        claiming: &Claiming,
+        now: Option<i64>,
+    ) -> Result<(Look<i64>, Option<Attempt>), StoreError> {
+        let row = match first(sql::CLAIM_NEW, claiming, now)
+            .fetch_one(&mut *self)
+            .await
+        {
+            Ok(row) => row,
+            // What is known can be told all the same.
+            Err(error) if is_reader(&error) => {
+                return Ok((self.find(&claiming.key, now).await?, None));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut look = Look {
+            now: row.try_get(1)?,
+            stored: None,
+            // On the pool no claim asks when its transaction began.
+            seen: 0,
+        };
+        let receipt = stored(&row, 3, &claiming.key)?;
+        let attempt = match (receipt, row.try_get::<Option<bool>, _>(0)?) {
+            (Some(receipt), _) if row.try_get(2)? => Some(Attempt::Wrote(receipt, TxMark::Nowhere)),
+            (Some(receipt), _) => {
+                look.stored = Some(receipt);
+                None
+            }
+            (None, Some(true)) => Some(Attempt::Refused),
+            (None, _) => Some(Attempt::Held),
+        };
+        Ok((look, attempt))
+    }
+
     async fn claim(&mut self, ask: &Ask<'_, i64>) -> Result<Attempt, StoreError> {
         let claiming = ask.claiming;
         let key = &claiming.key;
-        let row = sqlx::query(sql::CLAIM)
-            .bind(hex::encode(key.digest()))
-            .bind(key.tenant())
-            .bind(key.provider())
-            .bind(key.id())
-            .bind(claiming.fingerprint.as_bytes().as_slice())
-            .bind(ask.now)
-            .bind(micros_after(0, claiming.lease))
-            .bind(micros_after(0, claiming.retention))
+        let row = first(sql::CLAIM, claiming, ask.now)
             .bind(i64::from(claiming.max_attempts))
             .bind(TOO_MANY_ATTEMPTS)
             .bind(ask.lasting.then_some(ask.look.seen))
@@ -71,7 +102,11 @@ impl Session for PgConnection {
     }
 
     async fn change(&mut self, change: &Change<'_>) -> Result<Changed, StoreError> {
-        let row = sqlx::query(sql::CHANGE)
+        let statement = match change.state {
+            State::Processed | State::Dead => sql::END,
+            State::Received | State::InProgress | State::Failed => sql::CHANGE,
+        };
+        let row = sqlx::query(statement)
             .bind(hex::encode(change.key.digest()))
             .bind(change.fence)
             .bind(change.state.code())
@@ -106,6 +141,30 @@ impl Session for PgConnection {
             .await?;
         Ok(row.try_get(0)?)
     }
+}
+
+/// Whether this was refused because the session may only read: by its rights, or on a standby.
+fn is_reader(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    matches!(code.as_deref(), Some("42501" | "25006"))
+}
+
+/// Binds what a new row is made of.
+fn first<'q>(
+    statement: &'static str,
+    claiming: &'q Claiming,
+    now: Option<i64>,
+) -> Query<'q, Postgres, PgArguments> {
+    let key = &claiming.key;
+    sqlx::query(statement)
+        .bind(hex::encode(key.digest()))
+        .bind(key.tenant())
+        .bind(key.provider())
+        .bind(key.id())
+        .bind(claiming.fingerprint.as_bytes().as_slice())
+        .bind(now)
+        .bind(micros_after(0, claiming.lease))
+        .bind(micros_after(0, claiming.retention))
 }
 
 /// The receipt in the columns from `at` on, in the order of the statements; nothing if they are

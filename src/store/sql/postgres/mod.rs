@@ -36,8 +36,9 @@ use super::server::{Verbs, contract};
 /// **Statements.** Each is a transaction of its own, so a call that is cancelled leaves nothing
 /// open on a pooled connection; at worst the event stays claimed until its lease is over. A claim
 /// looks first, and only what may be claimed is written: a duplicate costs one read, takes no row
-/// lock and adds nothing to the write-ahead log. A new event costs two round trips. The statements
-/// decide rightly under every isolation level that your sessions may have as their default.
+/// lock and adds nothing to the write-ahead log. New or known, an event costs one round trip; one
+/// that is taken over after a failure costs two. The statements decide rightly under every isolation
+/// level that your sessions may have as their default.
 ///
 /// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
 ///

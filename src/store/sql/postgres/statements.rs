@@ -140,63 +140,24 @@ pub(super) const FIND: &str = concat!(
     " FROM t LEFT JOIN webhook_receipt r ON r.key = $1::text::uuid"
 );
 
-/// Inserts, or takes over what may be claimed, or buries what had its last attempt, or writes
-/// nothing: `Receipt::first` and `Receipt::ruling`. The tests hold the two against each other.
-///
-/// Always one row: whether the holder's lock was free (nothing if the transaction is not the one
-/// that began at 11), and what was written, with the number of the transaction.
-///
-/// 1 key, 2 tenant, 3 provider, 4 event id, 5 fingerprint, 6 now, 7 lease, 8 retention, 9 most
-/// attempts, 10 reason of a burial, 11 when the caller's transaction began.
-pub(super) const CLAIM: &str = concat!(
-    "WITH own AS MATERIALIZED (SELECT CASE WHEN coalesce($11::bigint = ",
-    begun!(),
-    ", TRUE) THEN pg_try_advisory_xact_lock(",
-    holder!(),
-    ") END AS free), \
-     present AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(",
-    presence!(),
-    ")::text AS taken FROM own WHERE own.free), \
-     t AS MATERIALIZED (SELECT ",
-    now!("$6"),
-    " AS now, (SELECT least(f.last_value, 9223372036854775806) + 1 FROM webhook_receipt_fence f \
-           WHERE present.taken IS NOT NULL) AS fence \
-        FROM present WHERE present.taken IS NOT NULL), \
-     won AS (INSERT INTO webhook_receipt AS r (key, tenant, provider, event_id, body_hash, state, \
-           attempts, fence, lease_until, received_at, changed_at, expires_at, result) \
-        SELECT $1::text::uuid, $2, $3, $4, $5, 1, 1, greatest(t.now, t.fence), \
-           least(t.now + $7::bigint, ",
-    last!(),
-    "), t.now, t.now, least(t.now + $8::bigint, ",
-    last!(),
-    "), NULL FROM t \
-        ON CONFLICT (key) DO UPDATE SET changed_at = excluded.changed_at, \
-           (state, attempts, fence, lease_until, result) = (SELECT CASE WHEN over THEN 4 ELSE 1 END, \
-              CASE WHEN over THEN r.attempts ELSE least(r.attempts, 4294967294) + 1 END, \
-              CASE WHEN over THEN r.fence ELSE least(r.fence, 9223372036854775806) + 1 END, \
-              CASE WHEN over THEN NULL ELSE excluded.lease_until END, \
-              CASE WHEN over THEN $10::bytea END \
-              FROM (SELECT r.state = 1 AND r.attempts >= $9::bigint AS over) AS last_attempt) \
-        WHERE r.tenant = excluded.tenant AND r.provider = excluded.provider \
-           AND r.event_id = excluded.event_id AND r.body_hash = excluded.body_hash \
-           AND (r.state = 0 OR (r.state IN (1, 3) AND coalesce(\
-              r.lease_until <= excluded.changed_at OR r.lease_until - excluded.changed_at \
-                 > 2 * (r.lease_until - r.changed_at), TRUE))) \
-        RETURNING txid_current() AS tx, ",
-    columns!(),
-    ") SELECT own.free, r.* FROM own LEFT JOIN won r ON TRUE"
-);
-
-/// The inbox's queue follows receipts that have changed. Nothing happens where the event is none of
-/// the inbox's.
-macro_rules! queued {
+/// The inbox's queue follows receipts that have changed and are not done. Nothing happens where the
+/// event is none of the inbox's.
+macro_rules! waits {
     ($changed:literal) => {
         concat!(
             "waits AS (UPDATE webhook_inbox_due q SET due_at = coalesce(c.lease_until, c.changed_at) \
                 FROM ",
             $changed,
-            " c WHERE q.key = c.key AND c.state IN (0, 1, 3)), \
-             ended AS (DELETE FROM webhook_inbox_due q USING ",
+            " c WHERE q.key = c.key AND c.state IN (0, 1, 3))"
+        )
+    };
+}
+
+/// The same for those that are done.
+macro_rules! ended {
+    ($changed:literal) => {
+        concat!(
+            "ended AS (DELETE FROM webhook_inbox_due q USING ",
             $changed,
             " c WHERE q.key = c.key AND c.state IN (2, 4))"
         )
@@ -204,25 +165,35 @@ macro_rules! queued {
 }
 
 /// Settles, renews, releases: what only the holder of the last fence may write.
+macro_rules! change {
+    ($queue:ident) => {
+        concat!(
+            "WITH t AS MATERIALIZED (SELECT ",
+            now!("$6"),
+            " AS now, coalesce($7::bigint = coalesce(txid_current_if_assigned(), 0), TRUE) AS here), \
+             changed AS (UPDATE webhook_receipt r SET state = $3::bigint, lease_until = CASE \
+                   WHEN $4::bigint IS NOT NULL THEN least(t.now + $4::bigint, ",
+            last!(),
+            ") END, result = $5::bytea, changed_at = t.now FROM t \
+                WHERE t.here AND r.key = $1::text::uuid AND r.state = 1 AND r.fence = $2::bigint \
+                RETURNING ",
+            columns!(),
+            ", r.key), ",
+            $queue!("changed"),
+            " SELECT t.here, r.* FROM t LEFT JOIN changed r ON TRUE"
+        )
+    };
+}
+
+/// To a state in which the event is not done.
 ///
 /// Always one row: whether the transaction is the one numbered 7, and what was written.
 ///
 /// 1 key, 2 fence, 3 state, 4 wait, 5 result, 6 now, 7 transaction.
-pub(super) const CHANGE: &str = concat!(
-    "WITH t AS MATERIALIZED (SELECT ",
-    now!("$6"),
-    " AS now, coalesce($7::bigint = coalesce(txid_current_if_assigned(), 0), TRUE) AS here), \
-     changed AS (UPDATE webhook_receipt r SET state = $3::bigint, lease_until = CASE \
-           WHEN $4::bigint IS NOT NULL THEN least(t.now + $4::bigint, ",
-    last!(),
-    ") END, result = $5::bytea, changed_at = t.now FROM t \
-        WHERE t.here AND r.key = $1::text::uuid AND r.state = 1 AND r.fence = $2::bigint \
-        RETURNING ",
-    columns!(),
-    ", r.key), ",
-    queued!("changed"),
-    " SELECT t.here, r.* FROM t LEFT JOIN changed r ON TRUE"
-);
+pub(super) const CHANGE: &str = change!(waits);
+
+/// To `Processed` or `Dead`; otherwise as [`CHANGE`].
+pub(super) const END: &str = change!(ended);
 
 /// The queue's rows of receipts that are gone.
 macro_rules! unqueued {
@@ -286,9 +257,11 @@ pub(super) const PURGE: &str = concat!(
 );
 
 mod batch;
+mod claim;
 mod stats;
 
 pub(super) use batch::{CLAIM_MANY, FIND_MANY};
+pub(super) use claim::{CLAIM, CLAIM_NEW};
 pub(super) use stats::STATS;
 #[cfg(feature = "inbox")]
 pub(super) mod inbox;

@@ -2,7 +2,7 @@
 
 use crate::{
     event::EventKey,
-    store::{Receipt, StoreError, StoreErrorKind, sql::tx::TxMark},
+    store::{Claiming, Receipt, StoreError, StoreErrorKind, sql::tx::TxMark},
 };
 
 use super::{Ask, Attempt, Change, Changed, Look, Session};
@@ -57,6 +57,18 @@ impl<S: Session> Session for Alone<'_, S> {
             let look = self.0.find(key, now).await?;
             S::is_alone(&look.seen)?;
             Ok::<_, StoreError>(look)
+        })
+    }
+
+    async fn find_or_insert(
+        &mut self,
+        claiming: &Claiming,
+        now: Option<i64>,
+    ) -> Result<(Look<S::Seen>, Option<Attempt>), StoreError> {
+        again!(async {
+            let (look, attempt) = self.0.find_or_insert(claiming, now).await?;
+            S::is_alone(&look.seen)?;
+            Ok::<_, StoreError>((look, attempt))
         })
     }
 

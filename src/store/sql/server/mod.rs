@@ -57,6 +57,16 @@ pub(super) trait Session: Send {
         now: Option<i64>,
     ) -> impl Future<Output = Result<Look<Self::Seen>, StoreError>> + Send;
 
+    /// On a pool: [`find`](Session::find), and, by an engine that can do both in one statement, the
+    /// claim of an event of which nothing is stored. What is stored is only looked at.
+    fn find_or_insert(
+        &mut self,
+        claiming: &Claiming,
+        now: Option<i64>,
+    ) -> impl Future<Output = Result<(Look<Self::Seen>, Option<Attempt>), StoreError>> + Send {
+        async move { Ok((self.find(&claiming.key, now).await?, None)) }
+    }
+
     /// Inserts, takes over, or buries, or writes nothing; never waits for another's claim.
     fn claim(
         &mut self,

@@ -65,10 +65,11 @@ impl Verbs {
         Ok(session.find(key, self.now()).await?.stored)
     }
 
-    /// Looks first, so that a duplicate locks and writes nothing; then one statement decides.
+    /// Looks first, so that a duplicate locks and writes nothing; then one statement decides. On a
+    /// pool the look may be that statement.
     ///
-    /// `lasting` says that a transaction of the caller's is around it. Its mark is returned with a
-    /// lease.
+    /// `lasting` says that a transaction of the caller's is around it, which the look must tell
+    /// before anything is written. Its mark is returned with a lease.
     pub(in crate::store::sql) async fn claim(
         &self,
         session: &mut impl Session,
@@ -76,20 +77,30 @@ impl Verbs {
         lasting: bool,
     ) -> Result<(Claim, TxMark), StoreError> {
         for _ in 0..TRIES {
-            let look = session.find(&claiming.key, self.now()).await?;
+            let (look, attempt) = if lasting {
+                (session.find(&claiming.key, self.now()).await?, None)
+            } else {
+                session.find_or_insert(&claiming, self.now()).await?
+            };
             let now = from_micros(look.now).ok_or_else(corrupt)?;
             if let Some(stored) = &look.stored
                 && let Ruling::Answer(claim) = stored.ruling(&claiming, now)
             {
                 return Ok((claim, TxMark::Nowhere));
             }
-            let ask = Ask {
-                claiming: &claiming,
-                now: self.now(),
-                look: &look,
-                lasting,
+            let attempt = match attempt {
+                Some(attempt) => attempt,
+                None => {
+                    let ask = Ask {
+                        claiming: &claiming,
+                        now: self.now(),
+                        look: &look,
+                        lasting,
+                    };
+                    session.claim(&ask).await?
+                }
             };
-            match session.claim(&ask).await? {
+            match attempt {
                 Attempt::Wrote(dead, _) if dead.state == State::Dead => {
                     return Ok((Claim::Dead(dead), TxMark::Nowhere));
                 }

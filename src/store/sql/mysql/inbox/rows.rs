@@ -19,7 +19,7 @@ use super::super::{
 };
 
 /// Locks the receipt that was read with this mark, if it still is that and is free.
-pub(super) async fn hold(
+pub(in super::super) async fn hold(
     connection: &mut MySqlConnection,
     key: &EventKey,
     mark: i64,
@@ -47,7 +47,7 @@ pub(super) async fn wait_for(
     }
 }
 
-pub(super) async fn has_body(
+pub(in super::super) async fn has_body(
     connection: &mut MySqlConnection,
     key: &EventKey,
 ) -> Result<bool, StoreError> {
@@ -91,7 +91,7 @@ pub(super) fn bind_delivery<'q>(
         .bind(&*row.body)
 }
 
-pub(super) async fn enqueue(
+pub(in super::super) async fn enqueue(
     connection: &mut MySqlConnection,
     key: &EventKey,
     due: i64,

@@ -117,7 +117,9 @@ pub(in super::super) const LEASE_DUE: &str = concat!(
         RETURNING ",
     columns!(),
     ", r.key), ",
-    queued!("changed"),
+    waits!("changed"),
+    ", ",
+    ended!("changed"),
     ", later AS (UPDATE webhook_inbox_due q SET due_at = seen.lease_until FROM seen \
         WHERE q.key = seen.key AND seen.ruling = 'waits'), \
      gone AS (DELETE FROM webhook_inbox_due q USING seen \
