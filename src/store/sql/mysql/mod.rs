@@ -44,8 +44,9 @@ use super::server::{Verbs, contract};
 /// them nobody could be right: `autocommit = 0`, `READ UNCOMMITTED`, and, by what deletes receipts,
 /// `foreign_key_checks = 0`.
 ///
-/// Only what an inbox accepts or sends back, and a review that is admitted, takes several in one
-/// transaction, and a call that is cancelled in it closes its connection.
+/// Only what an inbox accepts (a batch of 500 new deliveries by one look and some 50 statements) or sends
+/// back, and a review that is admitted, takes several in one transaction, and a call that is cancelled
+/// in it closes its connection.
 ///
 /// **Time.** The server's clock judges leases, waits and retention, so hosts need not agree.
 ///
