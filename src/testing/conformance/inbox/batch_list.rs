@@ -15,6 +15,8 @@ macro_rules! __batch_inbox_cases {
                 bytes_are_bounded
                 bodies_headers_and_facts_are_kept
                 odd_ids_in_a_batch
+            }
+            batch_known {
                 repeated_event_is_stored_once
                 repeated_event_with_other_content
                 repeated_known_event

@@ -35,6 +35,7 @@ mod list;
 mod batch_list;
 
 mod accepting;
+mod batch_known;
 mod batch_races;
 mod batches;
 pub(super) mod bench;
