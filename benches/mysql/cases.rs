@@ -1,7 +1,8 @@
 //! What clients do.
 
 use hookproof::{
-    Claim, Claiming, EventKey, Fingerprint, IdempotencyStore, Lease, Verdict, store::sql::TxClaim,
+    Claim, Claiming, EventKey, Fingerprint, IdempotencyStore, Lease, Verdict,
+    store::{BatchStore, sql::TxClaim},
 };
 use sqlx::MySqlConnection;
 
@@ -12,6 +13,7 @@ use crate::{
 
 /// Known events, of which the mixes ask nine times out of ten.
 const KNOWN: u64 = 2_000;
+const MANY: usize = 500;
 
 /// The row that a claim writes.
 const BARE: &str = "INSERT INTO bare (mark, `key`, slot, tenant, provider, event_id, body_hash, \
@@ -82,6 +84,17 @@ pub fn claim(place: Place) -> Done {
         let claim = place.store.claim(ask(place.new_key())).await;
         keep(won(claim.expect("the server answers")));
         1
+    })
+}
+
+pub fn claim_many(place: Place) -> Done {
+    Box::pin(async move {
+        let asked = (0..MANY).map(|_| ask(place.new_key())).collect();
+        let claims = place.store.claim_many(asked).await;
+        for claim in claims.expect("the server answers") {
+            keep(won(claim.expect("the server answers")));
+        }
+        MANY as u64
     })
 }
 

@@ -62,7 +62,7 @@ fn main() {
                 let title = format!("flush_log_at_trx_commit={flush} {clients:>3} clients");
                 claims(&load, &place, &title).await;
                 if clients == 8 {
-                    purges(&load, &place.alone(), flush).await;
+                    in_bulk(&load, &place.alone(), flush).await;
                 }
                 place.close().await;
             }
@@ -97,12 +97,17 @@ async fn claims(load: &Load, place: &Place, title: &str) {
     rates.print(title, &["bare transaction", "claim_in, settle_in"]);
 }
 
-async fn purges(load: &Load, place: &Place, flush: &str) {
+/// Batches beside single claims, and purges.
+async fn in_bulk(load: &Load, place: &Place, flush: &str) {
+    let title = format!("flush_log_at_trx_commit={flush}   1 client ");
+    let rates = load
+        .compare(&[(place, cases::claim), (place, cases::claim_many)])
+        .await;
+    rates.print(&title, &["claim, new", "claim_many of 500 (>= 10)"]);
     cases::expired(place, load.rounds() * cases::STEP).await;
     let rates = load
         .compare_once(&[(place, cases::bare_delete), (place, cases::purge)])
         .await;
-    let title = format!("flush_log_at_trx_commit={flush}   1 client ");
     rates.print(&title, &["bare delete", "purge of 1,000"]);
 }
 
