@@ -70,11 +70,15 @@ const LEASE: Duration = Duration::from_secs(60);
 /// Longer than anything takes that these tests wait for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Longer than any test takes: what waits for ever is a failure, and not a test that never ends.
+const STUCK: Duration = Duration::from_secs(600);
+
 fn run<F: Future>(future: F) -> F::Output {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    RUNTIME
+    let done = RUNTIME
         .get_or_init(|| Runtime::new().unwrap())
-        .block_on(future)
+        .block_on(async { tokio::time::timeout(STUCK, future).await });
+    done.expect("somebody waits for ever")
 }
 
 /// The one server of this process.
