@@ -310,7 +310,6 @@ fn admitted_and_not_in_the_inbox() {
             "admitted_conflict_is_an_event_of_its_own",
             "admitted_stale_delivery_is_its_own_event",
             "dropped_admission_is_whole_or_nothing",
-            "admit_against_discard",
         ],
     );
 }
