@@ -1,8 +1,10 @@
 //! The inbox, on the writer and the readers.
 
+mod rows;
+
 use std::sync::Arc;
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use crate::{
     clock::micros,
@@ -20,85 +22,19 @@ use crate::{
 use super::{
     GiveBack, SqliteStore, closed,
     lane::Unwanted,
-    prepared::{Prepared, found, one},
+    prepared::{found, one},
     statements::inbox as sql,
     verbs::{Verbs, moment},
 };
 
-/// The inbox's prepared statements.
-pub(super) struct Statements<'c> {
-    receive: Prepared<'c>,
-    park: Prepared<'c>,
-    enqueue: Prepared<'c>,
-    is_queued: Prepared<'c>,
-    due: Prepared<'c>,
-    write: Prepared<'c>,
-    parked: Prepared<'c>,
-    list: Prepared<'c>,
-    list_queued: Prepared<'c>,
-    drop_bodies: Prepared<'c>,
-}
-
-impl Statements<'_> {
-    pub(super) fn new() -> Self {
-        let prepared = Prepared::new;
-        Self {
-            receive: prepared(sql::RECEIVE),
-            park: prepared(sql::PARK),
-            enqueue: prepared(sql::ENQUEUE),
-            is_queued: prepared(sql::IS_QUEUED),
-            due: prepared(sql::DUE),
-            write: prepared(sql::WRITE),
-            parked: prepared(sql::PARKED),
-            list: prepared(sql::LIST),
-            list_queued: prepared(sql::LIST_QUEUED),
-            drop_bodies: prepared(sql::DROP_BODIES),
-        }
-    }
-}
+pub(super) use rows::Statements;
+use rows::{Queued, queued};
 
 /// What was leased, before it is committed.
 #[derive(Default)]
 struct Won {
     events: Vec<(Claiming, Receipt, Parked)>,
     rest: Leased,
-}
-
-/// A row of the queue with what belongs to it.
-struct Queued {
-    digest: Vec<u8>,
-    receipt: Option<Result<Receipt, StoreError>>,
-    parked: Option<ParkedRow>,
-}
-
-/// Columns 12 to 22: a delivery, if there is one, and the key.
-fn queued(row: &Row<'_>) -> rusqlite::Result<Queued> {
-    let digest: Vec<u8> = row.get(22)?;
-    let has_receipt = row.get::<_, Option<String>>(0)?.is_some();
-    let receipt = match has_receipt {
-        true => Some(found(row)?.receipt_under(&digest)),
-        false => None,
-    };
-    let parked = match row.get::<_, Option<i64>>(12)? {
-        Some(accepted_at) => Some(ParkedRow {
-            accepted_at,
-            received_at: row.get(13)?,
-            sent_at: row.get(14)?,
-            coverage: row.get(15)?,
-            scheme: row.get(16)?,
-            event_type: row.get(17)?,
-            key_id: row.get(18)?,
-            delivery_id: row.get(19)?,
-            headers: row.get(20)?,
-            body: row.get(21)?,
-        }),
-        None => None,
-    };
-    Ok(Queued {
-        digest,
-        receipt,
-        parked,
-    })
 }
 
 impl<'c> Verbs<'c> {
