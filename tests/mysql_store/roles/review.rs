@@ -1,14 +1,15 @@
 //! The same for reviews.
 
 use hookproof::{
-    Claiming, IdempotencyStore, Verdict,
+    Claiming, IdempotencyStore, MySqlStore, Verdict,
     inbox::{InboxStore, Leasing},
     review::{Admission, Discarding, Kept, ReviewListing, ReviewPurge, ReviewStore},
 };
+use sqlx::{MySqlPool, mysql::MySqlPoolOptions};
 
 use super::{Shop, later, refused};
 use crate::{
-    LEASE, key,
+    LEASE, key, options,
     review::{kept, stale},
     run, won,
 };
@@ -73,6 +74,42 @@ fn each_does_its_part_of_a_review() {
         let left = auditor.reviews(ReviewListing::open()).await.unwrap();
         assert_eq!(left, [open]);
     });
+}
+
+/// Who is told that it may not has its connection as before, and nothing is locked by then.
+#[test]
+fn a_refusal_holds_nothing() {
+    let shop = Shop::new();
+    let (gateway, operator) = (shop.role("gateway"), shop.role("operator"));
+    let options = options(&shop.bench.url, &shop.bench.schema).username("shop_worker");
+    let one = MySqlPoolOptions::new().max_connections(1);
+    run(async {
+        let one = one.connect_with(options).await.unwrap();
+        let worker = MySqlStore::builder(one.clone())
+            .clock(shop.bench.clock.clone())
+            .build();
+        for event in ["new", "known"] {
+            let claiming = Claiming::business(key(event)).lease(LEASE);
+            let review = stale(event).fingerprint(claiming.content());
+            if event == "known" {
+                let lease = won(gateway.claim(claiming).await.unwrap());
+                gateway.release(lease).await.unwrap();
+            }
+            let review = kept(&gateway, review).await;
+            let before = connection_id(&one).await;
+            refused(worker.admit(&review.id).await);
+            let admission = operator.admit(&review.id).await.unwrap();
+            let is_in = matches!(admission, Admission::Accepted(..) | Admission::Known(..));
+            assert!(is_in, "{event}: {admission:?}");
+            assert_eq!(connection_id(&one).await, before, "{event}");
+        }
+        one.close().await;
+    });
+}
+
+async fn connection_id(pool: &MySqlPool) -> u64 {
+    let asked = sqlx::query_scalar("SELECT CONNECTION_ID()");
+    asked.fetch_one(pool).await.unwrap()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The inbox, on the pool.
 
-use sqlx::MySqlConnection;
+use sqlx::{MySql, MySqlConnection, pool::PoolConnection};
 
 use crate::{
     clock::{from_micros, micros},
@@ -18,7 +18,7 @@ use crate::{
 use super::{
     MySqlStore,
     driver::{self, Seen},
-    own::Own,
+    own::{End, Own},
     session::{no_slot, not_autocommit},
     statements::inbox as sql,
     writing::{self, Inserted},
@@ -30,6 +30,9 @@ pub(super) mod rows;
 
 /// What one try came to: an answer, or that somebody else has written since the look.
 pub(super) type Tried<T> = Result<Option<T>, StoreError>;
+
+/// What the steps of a transaction came to.
+pub(super) type Steps<T> = Result<End<T>, StoreError>;
 
 impl MySqlStore {
     async fn receive(&self, parcel: Parcel) -> Result<Accepted, StoreError> {
@@ -70,8 +73,13 @@ impl MySqlStore {
         let now = from_micros(look.now).ok_or_else(corrupt)?;
         row.accepted_at = look.now;
         let Some(stored) = &look.stored else {
-            let own = Own::begin(connection).await?;
-            return insert(own, claiming, row, &look).await;
+            let mut own = Own::begin(connection).await?;
+            let steps = insert(own.connection()?, claiming, row, &look).await;
+            return match own.end(steps).await? {
+                (Inserting::Inserted(receipt), _) => Ok(Some(Accepted::New(receipt))),
+                (Inserting::Known, _) => Ok(None),
+                (Inserting::SlotTaken, connection) => slot_taken(connection, claiming, now).await,
+            };
         };
         if let Ruling::Answer(Claim::Conflict(conflict)) = stored.ruling(claiming, now) {
             return Ok(Some(Accepted::Conflict(conflict)));
@@ -84,8 +92,12 @@ impl MySqlStore {
         if look.seen.queued {
             return Ok(Some(Accepted::Pending(stored.clone())));
         }
-        let own = Own::begin(connection).await?;
-        adopt(own, claiming, row, &look).await
+        let mut own = Own::begin(connection).await?;
+        let steps = adopt(own.connection()?, claiming, row, &look).await;
+        match own.end(steps).await? {
+            (true, _) => Ok(Some(Accepted::Pending(stored.clone()))),
+            (false, connection) => not_held(connection, claiming, stored, now).await,
+        }
     }
 
     async fn send_back(&self, key: &EventKey) -> Result<Requeued, StoreError> {
@@ -105,26 +117,8 @@ impl MySqlStore {
             return Ok(Requeued::Unknown);
         }
         let mut own = Own::begin(connection).await?;
-        let open = own.connection()?;
-        let requeued = match rows::wait_for(open, key).await? {
-            None => Requeued::Unknown,
-            Some((_, stored)) if !matches!(stored.state, State::Failed | State::Dead) => {
-                Requeued::NotFailed(stored)
-            }
-            Some((_, stored)) if !rows::has_body(open, key).await? => Requeued::NoBody(stored),
-            Some((old, stored)) => {
-                let now = from_micros(look.now).ok_or_else(corrupt)?;
-                let waiting = stored.requeued(now);
-                if !writing::write(open, &waiting, driver::mark(Some(old)), old).await? {
-                    // The row is locked, so nobody else can have written it.
-                    return Err(corrupt());
-                }
-                rows::enqueue(open, key, look.now).await?;
-                own.commit().await?;
-                return Ok(Requeued::Waiting(waiting));
-            }
-        };
-        own.rollback().await?;
+        let steps = requeue(own.connection()?, key, look.now).await;
+        let (requeued, _) = own.end(steps).await?;
         Ok(requeued)
     }
 
@@ -157,14 +151,20 @@ async fn clock(connection: &mut MySqlConnection, now: Option<i64>) -> Result<i64
     }
 }
 
+/// What came of inserting an event with what belongs to it.
+pub(super) enum Inserting {
+    Inserted(Receipt),
+    Known,
+    SlotTaken,
+}
+
 /// An event that is not there: its receipt, its delivery, and its place in the queue.
 async fn insert(
-    mut own: Own,
+    open: &mut MySqlConnection,
     claiming: &Claiming,
     row: &ParkedRow,
     look: &Look<Seen>,
-) -> Tried<Accepted> {
-    let open = own.connection()?;
+) -> Steps<Inserting> {
     let now = from_micros(look.now).ok_or_else(corrupt)?;
     let deleted = look.seen.deleted.ok_or_else(no_slot)?;
     let received = Receipt::received(claiming, now, Fence(deleted));
@@ -172,24 +172,19 @@ async fn insert(
         Inserted::Yes => {
             rows::park(open, &claiming.key, row).await?;
             rows::enqueue(open, &claiming.key, look.now).await?;
-            own.commit().await?;
-            driver::as_kept(&received).map(|receipt| Some(Accepted::New(receipt)))
+            driver::as_kept(&received).map(|receipt| End::Commit(Inserting::Inserted(receipt)))
         }
-        Inserted::Known => {
-            own.rollback().await?;
-            Ok(None)
-        }
-        Inserted::SlotTaken => slot_taken(own, claiming, now).await,
+        Inserted::Known => Ok(End::Rollback(Inserting::Known)),
+        Inserted::SlotTaken => Ok(End::Rollback(Inserting::SlotTaken)),
     }
 }
 
 /// Somebody's open transaction has the event, or another one of the same slot.
 pub(super) async fn slot_taken(
-    own: Own,
+    mut connection: PoolConnection<MySql>,
     claiming: &Claiming,
     now: time::OffsetDateTime,
 ) -> Tried<Accepted> {
-    let mut connection = own.rollback().await?;
     if driver::is_free(&mut connection, &claiming.key).await? {
         driver::pause(&mut connection).await?;
         return Ok(None);
@@ -198,41 +193,58 @@ pub(super) async fn slot_taken(
 }
 
 /// Stores the delivery of an event that was claimed elsewhere and is not done, so that the inbox
-/// takes over whatever comes of that. Its receipt is locked, and stays as it is.
+/// takes over whatever comes of that. Its receipt is locked, and stays as it is. Whether it could be.
 async fn adopt(
-    mut own: Own,
+    open: &mut MySqlConnection,
     claiming: &Claiming,
     row: &ParkedRow,
     look: &Look<Seen>,
-) -> Tried<Accepted> {
-    let (Some(stored), Some(mark)) = (&look.stored, look.seen.mark) else {
-        return Err(corrupt());
-    };
-    let open = own.connection()?;
-    if rows::hold(open, &claiming.key, mark).await? {
-        if !rows::has_body(open, &claiming.key).await? {
-            rows::park(open, &claiming.key, row).await?;
-        }
-        rows::enqueue(open, &claiming.key, look.now).await?;
-        own.commit().await?;
-        return Ok(Some(Accepted::Pending(stored.clone())));
+) -> Steps<bool> {
+    let key = &claiming.key;
+    let mark = look.seen.mark.ok_or_else(corrupt)?;
+    if !rows::hold(open, key, mark).await? {
+        return Ok(End::Rollback(false));
     }
-    let now = from_micros(look.now).ok_or_else(corrupt)?;
-    not_held(own, claiming, stored, now).await
+    if !rows::has_body(open, key).await? {
+        rows::park(open, key, row).await?;
+    }
+    rows::enqueue(open, key, look.now).await?;
+    Ok(End::Commit(true))
 }
 
 /// Somebody's open transaction has the event, or somebody has written it since the look.
 pub(super) async fn not_held(
-    own: Own,
+    mut connection: PoolConnection<MySql>,
     claiming: &Claiming,
     stored: &Receipt,
     now: time::OffsetDateTime,
 ) -> Tried<Accepted> {
-    let mut connection = own.rollback().await?;
     if driver::is_free(&mut connection, &claiming.key).await? {
         return Ok(None);
     }
     Ok(Some(busy(claiming, Some(stored.clone()), now)))
+}
+
+/// What has failed waits again, from its first attempt on, if its delivery is still there.
+async fn requeue(open: &mut MySqlConnection, key: &EventKey, now: i64) -> Steps<Requeued> {
+    Ok(match rows::wait_for(open, key).await? {
+        None => End::Rollback(Requeued::Unknown),
+        Some((_, stored)) if !matches!(stored.state, State::Failed | State::Dead) => {
+            End::Rollback(Requeued::NotFailed(stored))
+        }
+        Some((_, stored)) if !rows::has_body(open, key).await? => {
+            End::Rollback(Requeued::NoBody(stored))
+        }
+        Some((old, stored)) => {
+            let waiting = stored.requeued(from_micros(now).ok_or_else(corrupt)?);
+            if !writing::write(open, &waiting, driver::mark(Some(old)), old).await? {
+                // The row is locked, so nobody else can have written it.
+                return Err(corrupt());
+            }
+            rows::enqueue(open, key, now).await?;
+            End::Commit(Requeued::Waiting(waiting))
+        }
+    })
 }
 
 /// When to look at a receipt that is as it was written: at the end of its lease or wait.

@@ -19,8 +19,8 @@ use crate::{
 use super::{
     MySqlStore,
     driver::{self, Seen},
-    inbox::{Tried, not_held, rows as inbox, slot_taken},
-    own::Own,
+    inbox::{Inserting, Steps, Tried, not_held, rows as inbox, slot_taken},
+    own::{End, Own},
     session::no_slot,
     writing::{self, Inserted},
 };
@@ -74,8 +74,16 @@ impl MySqlStore {
             .await?;
         let now = from_micros(look.now).ok_or_else(corrupt)?;
         let Some(stored) = &look.stored else {
-            let own = Own::begin(connection).await?;
-            return admit_new(own, &review, &claiming, &look).await;
+            let mut own = Own::begin(connection).await?;
+            let steps = admit_new(own.connection()?, &review, &claiming, &look).await;
+            let accepted = match own.end(steps).await? {
+                (Inserting::Inserted(receipt), _) => Some(Accepted::New(receipt)),
+                (Inserting::Known, _) => None,
+                (Inserting::SlotTaken, connection) => {
+                    slot_taken(connection, &claiming, now).await?
+                }
+            };
+            return Ok(accepted.map(|accepted| Admission::of(&review, accepted, now)));
         };
         if let Ruling::Answer(Claim::Conflict(conflict)) = stored.ruling(&claiming, now) {
             let conflict = Accepted::Conflict(conflict);
@@ -85,8 +93,16 @@ impl MySqlStore {
             let dead = Accepted::Dead(stored.clone());
             return Ok(Some(Admission::of(&review, dead, now)));
         }
-        let own = Own::begin(connection).await?;
-        admit_known(own, &review, &claiming, &look).await
+        let mut own = Own::begin(connection).await?;
+        let steps = admit_known(own.connection()?, &review, stored, &look).await;
+        let accepted = match own.end(steps).await? {
+            (Admitting::Admitted, _) => Some(Accepted::Pending(stored.clone())),
+            (Admitting::Resolved, _) => None,
+            (Admitting::NotHeld, connection) => {
+                not_held(connection, &claiming, stored, now).await?
+            }
+        };
+        Ok(accepted.map(|accepted| Admission::of(&review, accepted, now)))
     }
 
     async fn turn_away(&self, id: &ReviewId) -> Result<Discarding, StoreError> {
@@ -151,87 +167,68 @@ async fn discard(
 }
 
 /// An event that is not there: its receipt, its delivery, and its place in the queue.
+///
+/// Who finds the review resolved by somebody else, like who finds the event, looks again.
 async fn admit_new(
-    mut own: Own,
+    open: &mut MySqlConnection,
     review: &Review,
     claiming: &Claiming,
     look: &Look<Seen>,
-) -> Tried<Admission> {
+) -> Steps<Inserting> {
     let now = from_micros(look.now).ok_or_else(corrupt)?;
     let deleted = look.seen.deleted.ok_or_else(no_slot)?;
     let received = Receipt::received(claiming, now, Fence(deleted));
-    let open = own.connection()?;
     match writing::insert(open, &received, driver::mark(None), deleted).await? {
         Inserted::Yes => {
             if !rows::park(open, &review.id, &claiming.key, look.now).await? {
-                return resolved_meanwhile(own).await;
+                return Ok(End::Rollback(Inserting::Known));
             }
             inbox::enqueue(open, &claiming.key, look.now).await?;
-            let accepted = Accepted::New(driver::as_kept(&received)?);
-            admitted(own, review, accepted, look).await
+            if !rows::resolve(open, &review.id, ReviewStatus::Admitted, look.now).await? {
+                return Ok(End::Rollback(Inserting::Known));
+            }
+            driver::as_kept(&received).map(|receipt| End::Commit(Inserting::Inserted(receipt)))
         }
-        Inserted::Known => {
-            own.rollback().await?;
-            Ok(None)
-        }
-        Inserted::SlotTaken => {
-            let busy = slot_taken(own, claiming, now).await?;
-            Ok(busy.map(|busy| Admission::of(review, busy, now)))
-        }
+        Inserted::Known => Ok(End::Rollback(Inserting::Known)),
+        Inserted::SlotTaken => Ok(End::Rollback(Inserting::SlotTaken)),
     }
+}
+
+/// What came of admitting a delivery of an event that is known.
+enum Admitting {
+    Admitted,
+    /// By somebody else, meanwhile. The next look says by whom.
+    Resolved,
+    NotHeld,
 }
 
 /// An event that is known with this content. Its receipt is locked, and stays as it is. A delivery,
 /// and a place in the queue, that are there stay too.
 async fn admit_known(
-    mut own: Own,
+    open: &mut MySqlConnection,
     review: &Review,
-    claiming: &Claiming,
+    stored: &Receipt,
     look: &Look<Seen>,
-) -> Tried<Admission> {
-    let (Some(stored), Some(mark)) = (&look.stored, look.seen.mark) else {
-        return Err(corrupt());
-    };
-    let key = &claiming.key;
-    let open = own.connection()?;
+) -> Steps<Admitting> {
+    let (key, id) = (&stored.key, &review.id);
+    let mark = look.seen.mark.ok_or_else(corrupt)?;
     if !inbox::hold(open, key, mark).await? {
-        let now = from_micros(look.now).ok_or_else(corrupt)?;
-        let busy = not_held(own, claiming, stored, now).await?;
-        return Ok(busy.map(|busy| Admission::of(review, busy, now)));
+        return Ok(End::Rollback(Admitting::NotHeld));
     }
     if stored.state != State::Processed {
-        if !inbox::has_body(open, key).await?
-            && !rows::park(open, &review.id, key, look.now).await?
-        {
-            return resolved_meanwhile(own).await;
+        if !inbox::has_body(open, key).await? && !rows::park(open, id, key, look.now).await? {
+            return Ok(End::Rollback(Admitting::Resolved));
         }
         if !look.seen.queued {
             inbox::enqueue(open, key, look.now).await?;
         }
     }
-    admitted(own, review, Accepted::Pending(stored.clone()), look).await
-}
-
-/// Marks the review, and commits, if it is still open.
-async fn admitted(
-    mut own: Own,
-    review: &Review,
-    accepted: Accepted,
-    look: &Look<Seen>,
-) -> Tried<Admission> {
-    let open = own.connection()?;
-    if !rows::resolve(open, &review.id, ReviewStatus::Admitted, look.now).await? {
-        return resolved_meanwhile(own).await;
-    }
-    own.commit().await?;
-    let now = from_micros(look.now).ok_or_else(corrupt)?;
-    Ok(Some(Admission::of(review, accepted, now)))
-}
-
-/// The next look says by whom.
-async fn resolved_meanwhile(own: Own) -> Tried<Admission> {
-    own.rollback().await?;
-    Ok(None)
+    Ok(
+        match rows::resolve(open, id, ReviewStatus::Admitted, look.now).await? {
+            true => End::Commit(Admitting::Admitted),
+            false => End::Rollback(Admitting::Resolved),
+        },
+    )
 }
 
 /// A table that is not this one shows here, and not in the first delivery.

@@ -2,7 +2,7 @@
 
 mod steps;
 
-use sqlx::MySqlPool;
+use sqlx::{MySqlConnection, MySqlPool};
 
 use crate::{
     event::EventKey,
@@ -18,9 +18,9 @@ use super::{
         MySqlStore,
         batch::{Wanted, pause},
         driver,
-        own::Own,
+        own::{End, Own},
     },
-    rows,
+    Steps, rows,
 };
 
 use steps::{answer, enqueue, fail, hold, insert_receipts, lock_slots, look_at, park, received};
@@ -120,37 +120,25 @@ impl Pooled<'_> {
             wanted.push(received(place, one, now)?);
         }
         let mut own = Own::begin(self.0.acquire().await?).await?;
-        let open = own.connection()?;
-        let is_mine = lock_slots(open, &wanted).await?;
-        let (mine, left): (Vec<_>, Vec<_>) = wanted
-            .into_iter()
-            .partition(|one| is_mine.get(one.place) == Some(&true));
-        if mine.is_empty() || !insert_receipts(open, &mine).await? {
-            let mut connection = own.rollback().await?;
-            let mut took: Vec<_> = asked.iter().map(|_| Ok(Took::Refused)).collect();
-            if mine.is_empty() {
-                hold(&mut connection, &left, &mut took).await?;
-            }
-            return Ok(took);
-        }
-        let its = |one: &Wanted<'_>| asked.get(one.place).copied();
-        let parked: Vec<_> = mine.iter().filter_map(its).collect();
-        park(open, &parked, now).await?;
-        enqueue(open, &parked, now).await?;
-        let mut connection = own.commit().await?;
+        let steps = insert(own.connection()?, asked, wanted, now).await;
+        let (Inserting { mine, left }, mut connection) = own.end(steps).await?;
         let mut took: Vec<_> = asked.iter().map(|_| Ok(Took::Refused)).collect();
+        let is_committed = !mine.is_empty();
         for one in mine {
             let receipt = driver::as_kept(&one.receipt);
             answer(&mut took, one.place, receipt.map(Took::New));
         }
-        // The others are committed, so an error is an answer.
-        if let Err(error) = hold(&mut connection, &left, &mut took).await {
-            let kind = error.kind();
-            let mut error = Some(error);
-            for one in &left {
-                let error = error.take().unwrap_or_else(|| StoreError::new(kind));
-                answer(&mut took, one.place, Err(error));
+        match hold(&mut connection, &left, &mut took).await {
+            // The others are committed, so an error is an answer.
+            Err(error) if is_committed => {
+                let kind = error.kind();
+                let mut error = Some(error);
+                for one in &left {
+                    let error = error.take().unwrap_or_else(|| StoreError::new(kind));
+                    answer(&mut took, one.place, Err(error));
+                }
             }
+            held => held?,
         }
         Ok(took)
     }
@@ -159,26 +147,8 @@ impl Pooled<'_> {
     /// locked, those that are free, and stay as they are.
     async fn adopt(&self, asked: &[&Ask], now: Option<i64>) -> Done {
         let mut own = Own::begin(self.0.acquire().await?).await?;
-        let open = own.connection()?;
-        let mut took = Vec::with_capacity(asked.len());
-        let mut parked = Vec::new();
-        for one in asked {
-            let (Some(stored), Some(mark)) = (&one.look.stored, one.look.mark.row) else {
-                return Err(corrupt());
-            };
-            let key = &one.claiming.key;
-            if !rows::hold(open, key, mark).await? {
-                took.push(Ok(Took::Refused));
-                continue;
-            }
-            if !rows::has_body(open, key).await? {
-                parked.push(*one);
-            }
-            rows::enqueue(open, key, now.unwrap_or(one.looked_at)).await?;
-            took.push(Ok(Took::Adopted(stored.clone())));
-        }
-        park(open, &parked, now).await?;
-        let mut connection = own.commit().await?;
+        let steps = adopt(own.connection()?, asked, now).await;
+        let (mut took, mut connection) = own.end(steps).await?;
         for (one, took) in asked.iter().zip(&mut took) {
             if matches!(took, Ok(Took::Refused)) {
                 match driver::is_free(&mut connection, &one.claiming.key).await {
@@ -190,4 +160,61 @@ impl Pooled<'_> {
         }
         Ok(took)
     }
+}
+
+/// Whose events are inserted, and whose slots somebody else has. Neither, if all are to be looked at
+/// again.
+#[derive(Default)]
+struct Inserting<'k> {
+    mine: Vec<Wanted<'k>>,
+    left: Vec<Wanted<'k>>,
+}
+
+async fn insert<'k>(
+    open: &mut MySqlConnection,
+    asked: &[&Ask],
+    wanted: Vec<Wanted<'k>>,
+    now: Option<i64>,
+) -> Steps<Inserting<'k>> {
+    let is_mine = lock_slots(open, &wanted).await?;
+    let (mine, left): (Vec<_>, Vec<_>) = wanted
+        .into_iter()
+        .partition(|one| is_mine.get(one.place) == Some(&true));
+    if mine.is_empty() {
+        return Ok(End::Rollback(Inserting { mine, left }));
+    }
+    if !insert_receipts(open, &mine).await? {
+        return Ok(End::Rollback(Inserting::default()));
+    }
+    let its = |one: &Wanted<'_>| asked.get(one.place).copied();
+    let parked: Vec<_> = mine.iter().filter_map(its).collect();
+    park(open, &parked, now).await?;
+    enqueue(open, &parked, now).await?;
+    Ok(End::Commit(Inserting { mine, left }))
+}
+
+async fn adopt(
+    open: &mut MySqlConnection,
+    asked: &[&Ask],
+    now: Option<i64>,
+) -> Steps<Vec<Result<Took, StoreError>>> {
+    let mut took = Vec::with_capacity(asked.len());
+    let mut parked = Vec::new();
+    for one in asked {
+        let (Some(stored), Some(mark)) = (&one.look.stored, one.look.mark.row) else {
+            return Err(corrupt());
+        };
+        let key = &one.claiming.key;
+        if !rows::hold(open, key, mark).await? {
+            took.push(Ok(Took::Refused));
+            continue;
+        }
+        if !rows::has_body(open, key).await? {
+            parked.push(*one);
+        }
+        rows::enqueue(open, key, now.unwrap_or(one.looked_at)).await?;
+        took.push(Ok(Took::Adopted(stored.clone())));
+    }
+    park(open, &parked, now).await?;
+    Ok(End::Commit(took))
 }
