@@ -80,16 +80,18 @@ impl MySql {
         let place = Place::new(&["mysql", "nobody"]);
         let folder = place.folder.to_str().unwrap().to_owned();
         let data = format!("--datadir={folder}/data");
+        // At its start a server clears away what it takes for its own, and there are others.
+        let temporary = format!("--tmpdir={folder}");
+        let first = ["--no-defaults", &data, &temporary];
         match &programs.install {
             Some(install) => {
                 let quiet = ["--auth-root-authentication-method=normal", "--skip-test-db"];
-                let all = [&["--no-defaults", &data][..], &quiet].concat();
-                place.run(install, &all);
+                place.run(install, &[&first[..], &quiet].concat());
             }
-            None => place.run(
-                &programs.server,
-                &["--no-defaults", "--initialize-insecure", &data],
-            ),
+            None => {
+                let quiet = ["--initialize-insecure"];
+                place.run(&programs.server, &[&first[..], &quiet].concat());
+            }
         }
         let port = free_port();
         // Killed processes lose nothing without syncing; only a power failure would.
@@ -101,11 +103,9 @@ impl MySql {
             "--skip-log-bin",
             "--loose-mysqlx=OFF",
         ];
-        let mut arguments = vec!["--no-defaults".to_owned(), data];
+        let mut arguments = first.map(str::to_owned).to_vec();
         arguments.extend(usual.iter().chain(settings).map(|&text| text.to_owned()));
         arguments.extend([
-            // At its start a server clears what it takes for its own.
-            format!("--tmpdir={folder}"),
             format!("--socket={folder}/socket"),
             format!("--pid-file={folder}/pid"),
             "--bind-address=127.0.0.1".to_owned(),

@@ -89,10 +89,7 @@ fn a_connection_killed_within_a_transaction() {
             matches!(&error.fault, SettleFault::Store(e) if e.kind() == StoreErrorKind::Unavailable)
         );
         drop(error);
-        let since = std::time::Instant::now();
-        while bench.open_transactions(&mut admin).await > 0 {
-            assert!(since.elapsed() < PATIENCE, "its transaction is still open");
-        }
+        bench.calm(&mut admin).await;
         let lease = win(&store, "e1").await;
         assert_eq!(lease.attempt(), 1);
         settle(&store, lease, "").await;

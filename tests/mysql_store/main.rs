@@ -240,6 +240,14 @@ impl Bench {
         let mine = |(id, _): &&(i64, bool)| sessions.iter().any(|(session, _)| session == id);
         open.iter().filter(mine).count()
     }
+
+    /// Waits until none of this bench's sessions is in a transaction, which it must without any help.
+    async fn calm(&self, beside: &mut MySqlConnection) {
+        let since = std::time::Instant::now();
+        while self.open_transactions(beside).await > 0 {
+            assert!(since.elapsed() < PATIENCE, "a transaction is still open");
+        }
+    }
 }
 
 /// The sessions with an open transaction in InnoDB, and whether each waits for a row. From the text

@@ -19,10 +19,7 @@ use super::{
     Bench, LEASE, START, batch,
     common_server::mysql::MySql,
     crash,
-    inbox::{
-        dropped::{dropped_after, nothing_is_open},
-        verified,
-    },
+    inbox::{dropped::dropped_after, verified},
     key, number,
     quiet::counts,
     races, run, try_batch, url,
@@ -249,7 +246,7 @@ fn admitting_is_all_or_nothing() {
                     store.release(super::won(claim)).await.unwrap();
                 }
                 let is_done = dropped_after(polls, store.admit(&review.id)).await;
-                nothing_is_open(&bench, &mut beside).await;
+                bench.calm(&mut beside).await;
                 // Exactly those that are in the inbox have been admitted.
                 let half = "SELECT count(*) FROM webhook_review v \
                             LEFT JOIN webhook_receipt r ON r.event_id = v.event_id \

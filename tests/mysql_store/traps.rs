@@ -452,13 +452,7 @@ fn a_cancelled_call_leaves_no_transaction_open() {
             }
             batch(&mut other, "UNLOCK TABLES").await;
             other.close().await.unwrap();
-            let since = Instant::now();
-            while bench.open_transactions(&mut admin).await > 0 {
-                assert!(
-                    since.elapsed() < super::PATIENCE,
-                    "{turn}: a transaction is open"
-                );
-            }
+            bench.calm(&mut admin).await;
             // The connection serves the next one.
             store.forget(&key).await.unwrap();
         }

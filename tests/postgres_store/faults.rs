@@ -47,7 +47,8 @@ fn a_connection_killed_during_a_claim() {
         assert_eq!(error.kind(), StoreErrorKind::Unavailable);
         assert!(error.kind().is_transient());
         batch(&mut other, "ROLLBACK").await;
-        // Nothing was written, and nothing is locked.
+        // Nothing was written, and nothing stays locked.
+        bench.calm(&mut admin).await;
         let lease = win(&store, "e1").await;
         assert_eq!(lease.attempt(), 2);
         settle(&store, lease, "done").await;

@@ -198,6 +198,20 @@ impl Bench {
         PgConnection::connect_with(&options).await.unwrap()
     }
 
+    /// Waits until none of the pool's sessions has an event's lock: one that was ended has told so before
+    /// it lets go.
+    async fn calm(&self, beside: &mut PgConnection) {
+        let locks = format!(
+            "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) \
+             WHERE locktype = 'advisory' AND application_name = '{}'",
+            self.schema
+        );
+        let since = std::time::Instant::now();
+        while number(beside, &locks).await > 0 {
+            assert!(since.elapsed() < PATIENCE, "a lock stays");
+        }
+    }
+
     /// Waits until so many of the pool's sessions wait for a lock of this kind, or of any.
     async fn waiting(&self, sessions: i64, kind: &str) {
         let mut beside = self.beside().await;

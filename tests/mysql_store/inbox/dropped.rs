@@ -30,14 +30,6 @@ pub(in super::super) async fn dropped_after(polls: usize, call: impl Future) -> 
     .await
 }
 
-/// Waits until no session has anything open, which it must without any help.
-pub(in super::super) async fn nothing_is_open(bench: &Bench, beside: &mut sqlx::MySqlConnection) {
-    let since = Instant::now();
-    while bench.open_transactions(beside).await > 0 {
-        assert!(since.elapsed() < PATIENCE, "a transaction is still open");
-    }
-}
-
 /// Accepts a delivery until it is stored: what was dropped may still be at it.
 async fn insist(store: &MySqlStore, id: &str) {
     let since = Instant::now();
@@ -66,7 +58,7 @@ fn accepting_is_all_or_nothing() {
                     store.release(crate::won(claim)).await.unwrap();
                 }
                 let is_done = dropped_after(polls, store.accept(parcel(&id))).await;
-                nothing_is_open(&bench, &mut beside).await;
+                bench.calm(&mut beside).await;
                 // Only what was claimed, and not accepted, has a receipt without the rest.
                 let half = "SELECT count(*) FROM webhook_receipt r \
                             LEFT JOIN webhook_inbox i ON i.`key` = r.`key` \
@@ -85,7 +77,7 @@ fn accepting_is_all_or_nothing() {
             let attempt = if adopted { 2 } else { 1 };
             assert!(runs.values().all(|runs| runs == &[attempt]), "{runs:?}");
         }
-        nothing_is_open(&bench, &mut beside).await;
+        bench.calm(&mut beside).await;
     });
 }
 
@@ -111,7 +103,7 @@ fn what_is_dropped_before_its_commit_was_never_there() {
         // nothing of it.
         assert!(store.get(&key("e1")).await.unwrap().is_none());
         batch(&mut other, "UNLOCK TABLES").await;
-        nothing_is_open(&bench, &mut beside).await;
+        bench.calm(&mut beside).await;
         let all = "SELECT (SELECT count(*) FROM webhook_receipt) + \
                    (SELECT count(*) FROM webhook_inbox) + (SELECT count(*) FROM webhook_inbox_due)";
         assert_eq!(number(&mut beside, all).await, 0);
@@ -135,7 +127,7 @@ fn sending_back_is_all_or_nothing() {
             let (lease, _) = leased.remove(0);
             store.settle(lease, Verdict::dead("no")).await.unwrap();
             let is_done = dropped_after(polls, store.requeue(&key(&id))).await;
-            nothing_is_open(&bench, &mut beside).await;
+            bench.calm(&mut beside).await;
             let half = "SELECT count(*) FROM webhook_receipt r \
                         LEFT JOIN webhook_inbox_due q ON q.`key` = r.`key` \
                         WHERE (r.state IN (2, 4)) = (q.`key` IS NOT NULL)";
@@ -168,7 +160,7 @@ fn leasing_loses_nothing() {
             accept(&store, &format!("e{polls}")).await;
             let leasing = Leasing::up_to(9).lease(LEASE);
             let is_done = dropped_after(polls, store.lease_due(leasing)).await;
-            nothing_is_open(&bench, &mut beside).await;
+            bench.calm(&mut beside).await;
             bench.clock.advance(LEASE);
             work_off(&store, 1).await;
             if is_done {
