@@ -11,12 +11,10 @@ use std::{
 
 use super::{
     DroppedLease,
-    bench::{Bench, HOUR, LEASE, ask, key, secs},
+    bench::{Bench, HOUR, LEASE, ask, key, secs, unexpected},
+    racing::PATIENCE,
 };
 use crate::{Claim, Fence, Lease, State, Verdict};
-
-/// How many milliseconds something in the background may take.
-const PATIENCE: usize = 5_000;
 
 /// The lease on `e1` with this fence was dropped: that was reported once, nothing counts as done,
 /// and the event can be claimed again when the backend says so.
@@ -31,7 +29,7 @@ fn is_claimable_again(bench: &Bench<'_>, fence: Fence) -> Lease {
     );
     let lease = match bench.dropped {
         DroppedLease::AtOnce => bench.win(ask("e1")),
-        DroppedLease::Soon => soon(bench, PATIENCE, || {}),
+        DroppedLease::Soon => soon(bench, "e1", || {}),
         DroppedLease::ByLeaseEnd => {
             bench.at(LEASE);
             bench.win(ask("e1"))
@@ -42,14 +40,22 @@ fn is_claimable_again(bench: &Bench<'_>, fence: Fence) -> Lease {
     lease
 }
 
-/// Claims `e1` until it is won, so often at most, with a millisecond in between.
+/// Claims the event until it is won, with a millisecond in between.
 #[track_caller]
-fn soon(bench: &Bench<'_>, tries: usize, between: impl Fn()) -> Lease {
-    for _ in 0..tries {
-        match bench.claim(ask("e1")) {
-            Claim::New(lease) => return lease,
+pub(super) fn soon(bench: &Bench<'_>, id: &str, between: impl Fn()) -> Lease {
+    match at_rest(bench, id, between) {
+        Claim::New(lease) => lease,
+        other => unexpected("New", &other),
+    }
+}
+
+/// The first answer that is not `InProgress`.
+#[track_caller]
+fn at_rest(bench: &Bench<'_>, id: &str, between: impl Fn()) -> Claim {
+    for _ in 0..PATIENCE {
+        match bench.claim(ask(id)) {
             Claim::InProgress { .. } => thread::sleep(secs(1) / 1000),
-            other => panic!("expected New or InProgress, got {other:?}"),
+            claim => return claim,
         }
         between();
     }
@@ -145,7 +151,7 @@ pub(super) fn s35_claim_cancelled_midway(bench: &Bench<'_>) {
             drop(call);
         });
         // The engine may still be at it: what it writes late has a lease of its own to run out.
-        let lease = soon(bench, 100, || bench.clock.advance(LEASE));
+        let lease = soon(bench, "e1", || bench.clock.advance(LEASE));
         bench.stall(lease);
         bench.forget(&key("e1"));
     }
@@ -173,10 +179,11 @@ pub(super) fn s35_settle_cancelled_midway(bench: &Bench<'_>) {
             drop(call);
         });
         bench.clock.advance(HOUR);
-        match bench.claim(ask(&id)) {
+        // The engine may still be at it.
+        match at_rest(bench, &id, || {}) {
             Claim::New(lease) => bench.stall(lease),
             Claim::Duplicate(receipt) => assert_eq!(receipt.result, b"the result"),
-            other => panic!("expected New or Duplicate, got {other:?}"),
+            other => unexpected("New or Duplicate", &other),
         }
     }
 }

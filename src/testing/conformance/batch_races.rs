@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, future::poll_fn, task::Poll};
 
 use super::{
+    abandoned::soon,
     batches::{Store, all_won, asks, claim_many, insist},
     bench::{Bench, LEASE, ask, key, secs, unexpected},
     racing::winner,
 };
-use crate::{Claim, Fence, Lease, Verdict};
+use crate::{Claim, Fence, Verdict};
 
 /// Two claim the same 500 events at once, in opposite orders. Each event is won once, and neither
 /// waits for the other for ever.
@@ -171,20 +172,10 @@ pub(super) fn batch_cancelled_midway(bench: &Bench<'_>, store: Store<'_>) {
             drop(call);
         });
         for number in 0..3 {
-            bench.stall(by_lease_end(bench, &format!("e{number}")));
-            bench.forget(&key(&format!("e{number}")));
+            let id = format!("e{number}");
+            // The engine may still be at it: what it writes late has a lease of its own to run out.
+            bench.stall(soon(bench, &id, || bench.clock.advance(LEASE)));
+            bench.forget(&key(&id));
         }
     }
-}
-
-/// The engine may still be at it: what it writes late has a lease of its own to run out.
-fn by_lease_end(bench: &Bench<'_>, id: &str) -> Lease {
-    for _ in 0..100 {
-        match bench.claim(ask(id)) {
-            Claim::New(lease) => return lease,
-            Claim::InProgress { .. } => bench.clock.advance(LEASE),
-            other => unexpected("New or InProgress", &other),
-        }
-    }
-    panic!("the event stayed stuck");
 }

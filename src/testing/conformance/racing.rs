@@ -80,8 +80,9 @@ pub(super) fn race<T: Send>(
     results
 }
 
-/// How often a call is repeated that the engine was too busy for, a millisecond apart.
-const PATIENCE: usize = 1_000;
+/// How often a call is repeated that the engine was too busy for, or still at the event that it is
+/// about, a millisecond apart.
+pub(super) const PATIENCE: usize = 5_000;
 
 /// In a race an engine may refuse a call for being too busy, as long as it says so and gets over
 /// it.

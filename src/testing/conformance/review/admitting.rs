@@ -1,19 +1,20 @@
 //! What is accepted as new.
 
-use std::{future::poll_fn, pin::pin, task::Poll};
+use std::{future::poll_fn, pin::pin, task::Poll, thread};
 
 use super::{
     super::{
         bench::{DAY, HOUR, LEASE, key, secs},
         inbox::bench::body,
         post,
+        racing::PATIENCE,
     },
     bench::Desk,
 };
 use crate::{
     Claiming, EventKey, Fingerprint, Receipt, State, Verdict,
     inbox::{Accepted, Parcel},
-    review::{Admission, Case, ReviewStatus},
+    review::{Admission, Case, ReviewId, ReviewStatus},
 };
 
 /// Leases what is due, which must be this alone, and does it.
@@ -245,7 +246,7 @@ pub(super) fn dropped_admission_is_whole_or_nothing(desk: &Desk<'_>) {
             }
         });
         // What was begun may still be done meanwhile, but only once.
-        match desk.admit(&review.id) {
+        match at_rest(desk, &review.id) {
             Admission::Accepted(..) | Admission::Resolved(_) => {}
             other => panic!("neither open nor admitted: {other:?}"),
         }
@@ -253,4 +254,16 @@ pub(super) fn dropped_admission_is_whole_or_nothing(desk: &Desk<'_>) {
         works(desk, &key(&id), body(&id).as_bytes());
         desk.none_due();
     }
+}
+
+/// The answer once the engine is not at the event any more.
+#[track_caller]
+fn at_rest(desk: &Desk<'_>, id: &ReviewId) -> Admission {
+    for _ in 0..PATIENCE {
+        match desk.admit(id) {
+            Admission::InProgress { .. } => thread::sleep(secs(1) / 1000),
+            admission => return admission,
+        }
+    }
+    panic!("the event stayed stuck");
 }
