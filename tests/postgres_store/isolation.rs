@@ -6,16 +6,29 @@ use hookproof::{
     IdempotencyStore, Verdict,
     store::{SettleFault, StoreErrorKind, sql::TxClaim},
 };
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection, TransactionManager, postgres::PgTransactionManager};
 
 use super::{Bench, LEASE, ask, batch, crash, duplicate, key, number, run, settle, win, win_in};
 
-const STRICT: [&str; 2] = ["REPEATABLE READ", "SERIALIZABLE"];
+/// The levels, and whether the driver knows of the transaction.
+const STRICT: [(&str, bool); 4] = [
+    ("REPEATABLE READ", false),
+    ("REPEATABLE READ", true),
+    ("SERIALIZABLE", false),
+    ("SERIALIZABLE", true),
+];
 
 /// A transaction that has seen the database as it is now.
-async fn begun(bench: &Bench, level: &str) -> PgConnection {
+async fn begun(bench: &Bench, (level, known): (&str, bool)) -> PgConnection {
     let mut tx = bench.beside().await;
-    batch(&mut tx, &format!("BEGIN ISOLATION LEVEL {level}")).await;
+    let set = format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}");
+    batch(&mut tx, &set).await;
+    if known {
+        PgTransactionManager::begin(&mut tx, None).await.unwrap();
+    } else {
+        batch(&mut tx, "BEGIN").await;
+    }
+    assert_eq!(tx.is_in_transaction(), known);
     number(&mut tx, "SELECT count(*) FROM webhook_receipt").await;
     tx
 }
@@ -37,11 +50,11 @@ fn sessions_have_the_level_that_was_asked_for() {
 
 #[test]
 fn a_strict_transaction_claims_and_settles() {
-    let bench = Bench::new();
-    let store = bench.store();
-    for level in STRICT {
+    for way @ (level, _) in STRICT {
+        let bench = Bench::new();
+        let store = bench.store();
         run(async {
-            let mut tx = begun(&bench, level).await;
+            let mut tx = begun(&bench, way).await;
             let lease = win_in(&store, &mut tx, level).await;
             let done = Verdict::done(level);
             store.settle_in(&mut tx, lease, done).await.unwrap();
@@ -57,19 +70,19 @@ fn a_strict_transaction_claims_and_settles() {
 /// whoever looks there finds nothing and acts again.
 #[test]
 fn repeatable_read_hides_the_winners_row() {
-    let bench = Bench::new();
-    let store = bench.store();
-    for level in STRICT {
+    for way @ (level, _) in STRICT {
+        let bench = Bench::new();
+        let store = bench.store();
         run(async {
-            let mut tx = begun(&bench, level).await;
+            let mut tx = begun(&bench, way).await;
             let lease = win(&store, level).await;
             settle(&store, lease, "the winner's").await;
             let error = store.claim_in(&mut tx, ask(level)).await.unwrap_err();
-            assert_eq!(error.kind(), StoreErrorKind::Serialization, "{level}");
+            assert_eq!(error.kind(), StoreErrorKind::Serialization, "{way:?}");
             assert!(error.kind().is_transient() && error.source().is_some());
             batch(&mut tx, "ROLLBACK").await;
             // Run again from its start, it sees.
-            let mut tx = begun(&bench, level).await;
+            let mut tx = begun(&bench, way).await;
             match store.claim_in(&mut tx, ask(level)).await.unwrap() {
                 TxClaim::Duplicate(receipt) => assert_eq!(receipt.result, b"the winner's"),
                 other => panic!("{other:?}"),
@@ -81,16 +94,16 @@ fn repeatable_read_hides_the_winners_row() {
 /// The same for a row that was claimable when the transaction began.
 #[test]
 fn a_takeover_from_an_old_snapshot_is_refused() {
-    let bench = Bench::new();
-    let store = bench.store();
-    for level in STRICT {
+    for way @ (level, _) in STRICT {
+        let bench = Bench::new();
+        let store = bench.store();
         run(async {
             crash(win(&store, level).await);
             bench.clock.advance(LEASE);
-            let mut tx = begun(&bench, level).await;
+            let mut tx = begun(&bench, way).await;
             let lease = win(&store, level).await;
             let error = store.claim_in(&mut tx, ask(level)).await.unwrap_err();
-            assert_eq!(error.kind(), StoreErrorKind::Serialization, "{level}");
+            assert_eq!(error.kind(), StoreErrorKind::Serialization, "{way:?}");
             settle(&store, lease, "").await;
         });
     }
@@ -99,15 +112,15 @@ fn a_takeover_from_an_old_snapshot_is_refused() {
 /// The highest deleted fence is read as it is, however old the transaction's snapshot.
 #[test]
 fn a_fence_does_not_come_again_in_an_old_snapshot() {
-    let bench = Bench::new();
-    let store = bench.store();
-    for level in STRICT {
+    for way @ (level, _) in STRICT {
+        let bench = Bench::new();
+        let store = bench.store();
         run(async {
-            let mut tx = begun(&bench, level).await;
+            let mut tx = begun(&bench, way).await;
             let old = win(&store, level).await;
             store.forget(&key(level)).await.unwrap().unwrap();
             let lease = win_in(&store, &mut tx, level).await;
-            assert!(lease.fence() > old.fence(), "{level}: a fence came again");
+            assert!(lease.fence() > old.fence(), "{way:?}: a fence came again");
             let done = Verdict::done("");
             store.settle_in(&mut tx, lease, done).await.unwrap();
             batch(&mut tx, "COMMIT").await;
@@ -178,7 +191,7 @@ fn a_failed_transaction_is_misuse() {
     let bench = Bench::new();
     let store = bench.store();
     run(async {
-        let mut tx = begun(&bench, "READ COMMITTED").await;
+        let mut tx = begun(&bench, ("READ COMMITTED", false)).await;
         let lease = win_in(&store, &mut tx, "e1").await;
         super::try_batch(&mut tx, "SELECT 1 / 0").await.unwrap_err();
         let error = store.claim_in(&mut tx, ask("e2")).await.unwrap_err();

@@ -1,7 +1,8 @@
 //! The statements against the rules in Rust, over many rows.
 //!
 //! Each row appears between a claim's look and its statement, so that the statement judges alone. On
-//! the pool the look inserts what it does not find, so there it finds a row that it would take over.
+//! the pool the look inserts what it does not find, so there it finds a row that it would take over. In
+//! a transaction that the driver does not know of it only looks.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +13,7 @@ use hookproof::{
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
-use super::{Bench, Between, START as NOW, number, run, statement};
+use super::{Bench, Between, START as NOW, batch, number, run, statement};
 
 fn micros(at: OffsetDateTime) -> i64 {
     i64::try_from(at.unix_timestamp_nanos() / 1_000).unwrap()
@@ -183,7 +184,8 @@ fn claims_are_judged_as_in_rust() {
                     claim => format!("{claim:?}"),
                 };
             }
-            let mut tx = bench.pool.begin().await.unwrap();
+            let mut tx = bench.pool.acquire().await.unwrap();
+            batch(&mut tx, "BEGIN").await;
             let told = match store.claim_in(&mut tx, claiming.clone()).await.unwrap() {
                 TxClaim::New(lease) => {
                     stands_for(&lease, &after);
@@ -191,7 +193,7 @@ fn claims_are_judged_as_in_rust() {
                 }
                 claim => format!("{claim:?}"),
             };
-            tx.commit().await.unwrap();
+            batch(&mut tx, "COMMIT").await;
             told
         });
         assert_eq!(told, answer, "{row:?} {claiming:?}");

@@ -223,6 +223,30 @@ fn a_claim_outside_a_transaction_is_refused_and_writes_nothing() {
     });
 }
 
+/// The driver takes it for open. The claim is committed then, as each statement is, and its lease
+/// settles nothing.
+#[test]
+fn a_transaction_that_was_ended_behind_the_drivers_back() {
+    let (bench, store) = shop();
+    run(async {
+        let mut tx = bench.pool.begin().await.unwrap();
+        batch(&mut tx, "COMMIT").await;
+        let lease = win_in(&store, &mut tx, "e1").await;
+        let settled = store.settle_in(&mut tx, lease, Verdict::done(""));
+        let error = settled.await.unwrap_err();
+        assert!(
+            matches!(&error.fault, SettleFault::Store(e) if e.kind() == StoreErrorKind::Misuse)
+        );
+        busy(&store, "e1").await;
+        drop(error);
+        assert_eq!(bench.abandoned.count(), 1);
+        bench.clock.advance(LEASE);
+        let lease = win(&store, "e1").await;
+        assert_eq!(lease.attempt(), 2);
+        settle(&store, lease, "").await;
+    });
+}
+
 #[test]
 fn a_lease_whose_savepoint_is_gone_is_lost() {
     let (bench, store) = shop();

@@ -77,16 +77,31 @@ fn a_known_event_raises_nothing_in_the_callers_transaction() {
             settle(&other, lease, "done").await;
         });
         let store = bench.builder().clock(clock).build();
-        let mut tx = bench.pool.begin().await.unwrap();
+        let mut tx = bench.beside().await;
+        batch(&mut tx, "BEGIN").await;
         // Unknown when it is looked for, known when it is inserted.
         let claim = store.claim_in(&mut tx, ask("e1")).await.unwrap();
         assert!(matches!(claim, TxClaim::Duplicate(_)));
         let claim = store.claim_in(&mut tx, ask("e1")).await.unwrap();
         assert!(matches!(claim, TxClaim::Duplicate(_)));
         batch(&mut tx, "INSERT INTO invoice VALUES ('mine')").await;
+        batch(&mut tx, "COMMIT").await;
+
+        // The same where one statement looks and inserts.
+        let mut other = bench.beside().await;
+        batch(&mut other, "BEGIN").await;
+        insert(&mut other, &key("e2"), committed(State::Processed)).await;
+        let mut tx = bench.pool.begin().await.unwrap();
+        let store = bench.store();
+        let (claim, ()) = tokio::join!(store.claim_in(&mut tx, ask("e2")), async {
+            bench.waiting(1, "transactionid").await;
+            batch(&mut other, "COMMIT").await;
+        });
+        assert!(matches!(claim.unwrap(), TxClaim::Duplicate(_)));
+        batch(&mut tx, "INSERT INTO invoice VALUES ('mine')").await;
         tx.commit().await.unwrap();
         let invoices = number(&mut connection, "SELECT count(*) FROM invoice").await;
-        assert_eq!(invoices, 1);
+        assert_eq!(invoices, 2);
     });
 }
 

@@ -38,6 +38,11 @@ impl Session for MySqlConnection {
         }
     }
 
+    /// What the driver counts may be over: a deadlock rolls back, and many statements commit.
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
     async fn find(&mut self, key: &EventKey, now: Option<i64>) -> Result<Look<Seen>, StoreError> {
         let (now, stored, seen) = driver::find(self, key, now).await?;
         Ok(Look { now, stored, seen })

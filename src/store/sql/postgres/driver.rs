@@ -1,7 +1,7 @@
 //! The statements on one connection: values in, rows out, nothing in between.
 
 use sqlx::{
-    PgConnection, Postgres, Row,
+    Connection, PgConnection, Postgres, Row,
     postgres::{PgArguments, PgRow},
     query::Query,
 };
@@ -23,18 +23,28 @@ use crate::{
 use super::statements as sql;
 
 impl Session for PgConnection {
-    /// When the transaction began, by the server's clock: tells one from the next.
-    type Seen = i64;
+    /// When the transaction began, by the server's clock: tells one from the next. Nothing where that
+    /// need not be asked.
+    type Seen = Option<i64>;
 
     fn knows(mark: &TxMark) -> bool {
         mark.number().is_some()
     }
 
-    fn is_alone(_: &i64) -> Result<(), StoreError> {
+    fn is_alone(_: &Option<i64>) -> Result<(), StoreError> {
         Ok(())
     }
 
-    async fn find(&mut self, key: &EventKey, now: Option<i64>) -> Result<Look<i64>, StoreError> {
+    /// `sqlx` counts those that it has begun.
+    fn is_lasting(&self) -> bool {
+        self.is_in_transaction()
+    }
+
+    async fn find(
+        &mut self,
+        key: &EventKey,
+        now: Option<i64>,
+    ) -> Result<Look<Option<i64>>, StoreError> {
         let row = sqlx::query(sql::FIND)
             .bind(hex::encode(key.digest()))
             .bind(now)
@@ -51,14 +61,14 @@ impl Session for PgConnection {
         &mut self,
         claiming: &Claiming,
         now: Option<i64>,
-    ) -> Result<(Look<i64>, Option<Attempt>), StoreError> {
+    ) -> Result<(Look<Option<i64>>, Option<Attempt>), StoreError> {
         let row = match first(sql::CLAIM_NEW, claiming, now)
             .fetch_one(&mut *self)
             .await
         {
             Ok(row) => row,
-            // What is known can be told all the same.
-            Err(error) if is_reader(&error) => {
+            // What is known can be told all the same, unless a transaction has failed with this.
+            Err(error) if is_reader(&error) && !self.is_in_transaction() => {
                 return Ok((self.find(&claiming.key, now).await?, None));
             }
             Err(error) => return Err(error.into()),
@@ -66,29 +76,30 @@ impl Session for PgConnection {
         let mut look = Look {
             now: row.try_get(1)?,
             stored: None,
-            // On the pool no claim asks when its transaction began.
-            seen: 0,
+            seen: None,
         };
         let receipt = stored(&row, 3, &claiming.key)?;
         let attempt = match (receipt, row.try_get::<Option<bool>, _>(0)?) {
-            (Some(receipt), _) if row.try_get(2)? => Some(Attempt::Wrote(receipt, TxMark::Nowhere)),
-            (Some(receipt), _) => {
-                look.stored = Some(receipt);
-                None
-            }
+            (Some(receipt), _) => match row.try_get(2)? {
+                Some(tx) => Some(Attempt::Wrote(receipt, TxMark::Number(tx))),
+                None => {
+                    look.stored = Some(receipt);
+                    None
+                }
+            },
             (None, Some(true)) => Some(Attempt::Refused),
             (None, _) => Some(Attempt::Held),
         };
         Ok((look, attempt))
     }
 
-    async fn claim(&mut self, ask: &Ask<'_, i64>) -> Result<Attempt, StoreError> {
+    async fn claim(&mut self, ask: &Ask<'_, Option<i64>>) -> Result<Attempt, StoreError> {
         let claiming = ask.claiming;
         let key = &claiming.key;
         let row = first(sql::CLAIM, claiming, ask.now)
             .bind(i64::from(claiming.max_attempts))
             .bind(TOO_MANY_ATTEMPTS)
-            .bind(ask.lasting.then_some(ask.look.seen))
+            .bind(ask.look.seen.filter(|_| ask.lasting))
             .fetch_one(&mut *self)
             .await?;
         let Some(free) = row.try_get::<Option<bool>, _>(0)? else {

@@ -90,7 +90,7 @@ async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
         claiming: &claiming,
         now: None,
         look: &Look {
-            seen: i64::MIN,
+            seen: Some(i64::MIN),
             ..look
         },
         lasting: true,

@@ -42,6 +42,11 @@ impl PostgresStore {
     /// `SERIALIZABLE` a transaction that began before another one's claim was committed fails with
     /// [`StoreErrorKind::Serialization`]: run it again.
     ///
+    /// **Round trips.** One, new or known; two for what is taken over after a failure. In a transaction
+    /// that was not begun through `sqlx` it is one more, by which the server says that there is one. If
+    /// one that was is ended by a statement of your own, so that `sqlx` does not know, a claim is
+    /// committed at once, and [`settle_in`](PostgresStore::settle_in) refuses its lease.
+    ///
     /// Each claim that is won holds two advisory locks until the transaction ends. Dropped
     /// unsettled, the lease is reported; roll back, and the event is as it was.
     ///

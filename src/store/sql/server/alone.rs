@@ -48,6 +48,10 @@ impl<S: Session> Session for Alone<'_, S> {
         S::is_alone(seen)
     }
 
+    fn is_lasting(&self) -> bool {
+        self.0.is_lasting()
+    }
+
     async fn find(
         &mut self,
         key: &EventKey,

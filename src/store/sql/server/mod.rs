@@ -50,6 +50,9 @@ pub(super) trait Session: Send {
     /// Whether a session in which this is seen may be one of a pool.
     fn is_alone(seen: &Self::Seen) -> Result<(), StoreError>;
 
+    /// Whether the driver knows that the caller's transaction is around this, without asking the server.
+    fn is_lasting(&self) -> bool;
+
     /// What is stored, and the time. Takes no lock and writes nothing.
     fn find(
         &mut self,
@@ -57,8 +60,8 @@ pub(super) trait Session: Send {
         now: Option<i64>,
     ) -> impl Future<Output = Result<Look<Self::Seen>, StoreError>> + Send;
 
-    /// On a pool: [`find`](Session::find), and, by an engine that can do both in one statement, the
-    /// claim of an event of which nothing is stored. What is stored is only looked at.
+    /// [`find`](Session::find), and, by an engine that can do both in one statement, the claim of an event
+    /// of which nothing is stored. What is stored is only looked at.
     fn find_or_insert(
         &mut self,
         claiming: &Claiming,

@@ -65,11 +65,11 @@ impl Verbs {
         Ok(session.find(key, self.now()).await?.stored)
     }
 
-    /// Looks first, so that a duplicate locks and writes nothing; then one statement decides. On a
-    /// pool the look may be that statement.
+    /// Looks first, so that a duplicate locks and writes nothing; then one statement decides. The look
+    /// may be that statement.
     ///
-    /// `lasting` says that a transaction of the caller's is around it, which the look must tell
-    /// before anything is written. Its mark is returned with a lease.
+    /// `lasting` says that a transaction of the caller's is around it. If the driver does not know of
+    /// one, the look must tell before anything is written. Its mark is returned with a lease.
     pub(in crate::store::sql) async fn claim(
         &self,
         session: &mut impl Session,
@@ -77,7 +77,7 @@ impl Verbs {
         lasting: bool,
     ) -> Result<(Claim, TxMark), StoreError> {
         for _ in 0..TRIES {
-            let (look, attempt) = if lasting {
+            let (look, attempt) = if lasting && !session.is_lasting() {
                 (session.find(&claiming.key, self.now()).await?, None)
             } else {
                 session.find_or_insert(&claiming, self.now()).await?

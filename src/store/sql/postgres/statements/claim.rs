@@ -33,9 +33,9 @@ macro_rules! first {
     };
 }
 
-/// On the pool: [`FIND`](super::FIND), which inserts where nothing is stored. What is stored is not
-/// written, nor is it locked, so a known event costs what a look does; whether it may be taken over is
-/// for [`CLAIM`].
+/// [`FIND`](super::FIND), which inserts where nothing is stored: on the pool, and in a transaction of
+/// which the driver knows. What is stored is not written, nor is it locked, so a known event costs what
+/// a look does; whether it may be taken over is for [`CLAIM`].
 ///
 /// Its snapshot is older than its locks, so what `seen` does not show may be there, or have been
 /// there, when it inserts:
@@ -52,12 +52,12 @@ macro_rules! first {
 /// - What `seen` shows may be gone: the answer is that of a moment before, as any look's.
 ///
 /// Always one row: whether the holder's lock was free (nothing if the event is stored), the time,
-/// and what is stored or was inserted, with whether that is new. If the lock was free and there is no
-/// row, one was committed since the statement began.
+/// and what is stored or was inserted, the latter with the number of its transaction. If the lock was
+/// free and there is no row, one was committed since the statement began.
 ///
 /// 1 to 8 as for [`CLAIM`].
 pub(in super::super) const CLAIM_NEW: &str = concat!(
-    "WITH seen AS MATERIALIZED (SELECT FALSE AS new, ",
+    "WITH seen AS MATERIALIZED (SELECT NULL::bigint AS tx, ",
     columns!(),
     " FROM webhook_receipt r WHERE r.key = $1::text::uuid), \
      own AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(",
@@ -66,7 +66,7 @@ pub(in super::super) const CLAIM_NEW: &str = concat!(
     admitted!(),
     ", won AS (",
     first!(),
-    " DO NOTHING RETURNING TRUE AS new, ",
+    " DO NOTHING RETURNING txid_current() AS tx, ",
     columns!(),
     ") SELECT (SELECT own.free FROM own), ",
     now!("$6"),
