@@ -54,7 +54,7 @@ fn main() {
                 (Some(server), url)
             }
         };
-        let commits = load.commits(["1", "2"]);
+        let commits = load.commits(&["1", "2"]);
         for flush in commits.into_iter().filter(|_| load.all_else()) {
             flush_at_commit(&url, flush).await;
             for clients in [1, 8, 32] {

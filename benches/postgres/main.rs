@@ -9,7 +9,11 @@
 //! changes from round to round, and a round is over when all had theirs. Shown are the median rate
 //! and the median, over the rounds, of the rate over the floor's in the same round, with the two
 //! values that the middle half of the rounds is between: a machine with other work on it slows both.
-//! With 1, 8 and 32 clients, with and without waiting for the disk at each commit.
+//! With 1, 8 and 32 clients.
+//!
+//! **Commits** wait for the disk (`on`), or do not (`off`: `synchronous_commit`). `slow` waits a
+//! millisecond more (`commit_delay`), which stands for a disk across a network, or a standby: there what
+//! a claim adds in the server's processor counts for less, and what a duplicate does not write for more.
 //!
 //! **Floors.** `bare insert`: one `INSERT … ON CONFLICT DO NOTHING` of the same row into a table
 //! like the receipts', on the same pool. It asks nothing and answers nothing. `locking claim`: the
@@ -23,7 +27,7 @@
 //! how many are kept.
 //!
 //! `HOOKPROOF_BENCH_COMMITS=off` leaves out what waits for the disk. With `--ratios` all else takes
-//! under five minutes; plain `cargo bench` takes three times as many rounds.
+//! about five minutes; plain `cargo bench` takes three times as many rounds.
 //!
 //! The server is the bench's own, with `fsync` on, in the folder for temporary files, or the one that
 //! `HOOKPROOF_POSTGRES_URL` names.
@@ -59,11 +63,11 @@ fn main() {
                 (Some(server), url)
             }
         };
-        let commits = load.commits(["on", "off"]);
+        let commits = load.commits(&["on", "slow", "off"]);
         for commit in commits.into_iter().filter(|_| load.all_else()) {
             for clients in [1, 8, 32] {
                 let place = Place::new(&url, commit, clients).await;
-                let title = format!("synchronous_commit={commit:<4}{clients:>3} clients");
+                let title = format!("commit {commit:<5}{clients:>3} clients");
                 claims(&load, &place, &title).await;
                 place.close().await;
             }
@@ -99,7 +103,7 @@ async fn claims(load: &Load, place: &Place, title: &str) {
 
 /// Batches beside single claims, purges, and what is written to the log.
 async fn in_bulk(load: &Load, place: &Place, commit: &str) {
-    let title = format!("synchronous_commit={commit:<4}  1 client ");
+    let title = format!("commit {commit:<5}  1 client ");
     let alone = &place.alone();
     let rates = load
         .compare(&[(alone, cases::claim), (alone, cases::claim_many)])
@@ -128,7 +132,7 @@ async fn against_many(load: &Load, url: &str, rows: usize) {
         &Place::new(url, "off", 8).await,
     );
     cases::preload(full, rows).await;
-    let title = "synchronous_commit=off   8 clients";
+    let title = "commit off     8 clients";
     let both = [
         (empty, cases::claim as load::Work<Place>),
         (full, cases::claim),

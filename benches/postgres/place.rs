@@ -37,9 +37,16 @@ impl Place {
         let mut owner = PgConnection::connect(url).await.expect("a server");
         run(&mut owner, &format!("CREATE SCHEMA {schema}")).await;
         let options: PgConnectOptions = url.parse().expect("a URL");
+        let (waits, longer) = match commit {
+            "slow" => ("on", "1000"),
+            commit => (commit, "0"),
+        };
         let options = options.options([
             ("search_path", schema.as_str()),
-            ("synchronous_commit", commit),
+            ("synchronous_commit", waits),
+            // In microseconds, whoever else is about to commit.
+            ("commit_delay", longer),
+            ("commit_siblings", "0"),
         ]);
         let pool = PgPoolOptions::new()
             .max_connections(u32::try_from(clients).expect("few clients"))

@@ -62,12 +62,12 @@ impl Load {
     }
 
     /// Those of a bench's settings that were asked for.
-    pub fn commits(&self, all: [&'static str; 2]) -> Vec<&'static str> {
+    pub fn commits(&self, all: &[&'static str]) -> Vec<&'static str> {
         let Ok(asked) = std::env::var(COMMITS) else {
             return all.to_vec();
         };
         let asked = |one: &&str| asked.split(',').any(|asked| asked.trim() == *one);
-        all.into_iter().filter(asked).collect()
+        all.iter().copied().filter(asked).collect()
     }
 
     pub fn rounds(&self) -> usize {
