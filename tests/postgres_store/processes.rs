@@ -4,13 +4,14 @@ use std::{
     collections::HashMap,
     io::{BufRead, BufReader},
     process::{Child, ChildStdout, Command, Stdio},
+    time::Instant,
 };
 
 use hookproof::{Claim, EffectLedger, IdempotencyStore, PostgresStore, Verdict};
 use sqlx::postgres::PgPoolOptions;
 
 use super::{
-    Bench, LEASE, URL, ask, batch, busy, duplicate, number, run, settle,
+    Bench, LEASE, PATIENCE, URL, ask, batch, busy, duplicate, number, run, settle,
     steps::{done, due},
     win, win_in,
 };
@@ -58,6 +59,20 @@ pub(crate) fn wait_to_be_killed() -> ! {
     }
 }
 
+/// The answer, as often as it takes on a server that is too busy for one.
+async fn claimed(store: &PostgresStore, id: &str) -> Claim {
+    let since = Instant::now();
+    loop {
+        match store.claim(ask(id)).await {
+            Ok(claim) => return claim,
+            Err(error) => assert!(
+                error.kind().is_transient() && since.elapsed() < PATIENCE,
+                "{error:?}"
+            ),
+        }
+    }
+}
+
 /// Starts without tables, so that all of them create the schema at once.
 #[test]
 fn each_key_is_new_in_one_process() {
@@ -70,7 +85,7 @@ fn each_key_is_new_in_one_process() {
             let work = (0..TASKS).map(|_| async move {
                 for n in 0..KEYS {
                     let id = format!("e{n}");
-                    match store.claim(ask(&id)).await.unwrap() {
+                    match claimed(store, &id).await {
                         Claim::New(lease) => {
                             println!("WON {id}");
                             settle(store, lease, &id).await;

@@ -40,7 +40,7 @@ impl MySqlStore {
     ///
     /// An event has a slot, one of 65,536. A claim in a transaction whose slot is that of an event
     /// in somebody's open transaction cannot tell the two apart, and is told `InProgress` for at
-    /// most a second. On the pool they are told apart; there such a claim goes on for half a second
+    /// most a second. On the pool they are told apart; there such a claim goes on for two seconds
     /// and is then [`StoreErrorKind::Busy`].
     ///
     /// **Isolation.** `READ COMMITTED` and `REPEATABLE READ` are the same to it: it reads what

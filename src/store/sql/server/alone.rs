@@ -7,9 +7,10 @@ use crate::{
 
 use super::{Ask, Attempt, Change, Changed, Look, Session};
 
-/// How often a statement is run that the server calls off for an isolation level that is stricter
-/// than it needs. Each time somebody else has got on, so this many are never needed in practice.
-pub(in crate::store::sql) const TRIES: usize = 50;
+/// How often is tried what somebody else came between, or what the server called off for an isolation
+/// level that is stricter than it needs. Each time somebody else has got on, so this many are never
+/// needed where nobody waits. MySQL's slots are waited for, ten milliseconds at a time: two seconds.
+pub(in crate::store::sql) const TRIES: usize = 200;
 
 /// A session of a pool, whose default isolation level may be anything. A statement that was called
 /// off has written nothing, and sees what is there when it is run again.

@@ -1,21 +1,19 @@
 //! Many claims at once, over the statements of a session.
 
-use std::{
-    collections::{HashMap, HashSet},
-    future::Future,
-};
+use std::future::Future;
 
 use time::OffsetDateTime;
 
 use crate::{
     clock::from_micros,
     event::EventKey,
-    store::{Claim, Claiming, Conflict, Lease, Receipt, Ruling, State, StoreError, StoreErrorKind},
+    store::{Claim, Claiming, Lease, Receipt, Ruling, State, StoreError, StoreErrorKind},
 };
 
 use super::{
     Attempt, Session,
-    verbs::{TRIES, Verbs, corrupt, held},
+    rounds::{self, AllKnown, Known, held_too},
+    verbs::{Verbs, corrupt, held},
 };
 
 /// A connection on which many events are looked at, or claimed, by one statement. The events of
@@ -66,62 +64,8 @@ pub(in crate::store::sql) struct BatchAsk<'c, M> {
     pub(in crate::store::sql) looked_at: i64,
 }
 
-/// One claim of a batch, and its place in the answer.
-struct Open {
-    at: usize,
-    claiming: Claiming,
-}
-
-impl Open {
-    fn digest(&self) -> [u8; 16] {
-        *self.claiming.key.digest()
-    }
-}
-
-/// What is known of an event that was asked for more than once, from its first answer.
-enum Known {
-    Stored(Receipt),
-    /// Somebody is at it, and this is from before.
-    Held(Option<Receipt>),
-}
-
-/// Claims that are being answered.
-struct Batch {
-    open: Vec<Open>,
-    answers: Vec<Option<Result<Claim, StoreError>>>,
-}
-
-impl Batch {
-    fn new(claimings: Vec<Claiming>) -> Self {
-        let answers = claimings.iter().map(|_| None).collect();
-        let open = claimings.into_iter().enumerate();
-        let open = open.map(|(at, claiming)| Open { at, claiming }).collect();
-        Self { open, answers }
-    }
-
-    fn answer(&mut self, at: usize, answer: Result<Claim, StoreError>) {
-        if let Some(place) = self.answers.get_mut(at) {
-            *place = Some(answer);
-        }
-    }
-}
-
-/// All answers, with `error` where there is none. If that is everywhere, it is the batch's.
-pub(super) fn end<T>(
-    answers: Vec<Option<Result<T, StoreError>>>,
-    error: StoreError,
-) -> Result<Vec<Result<T, StoreError>>, StoreError> {
-    if answers.iter().all(Option::is_none) && !answers.is_empty() {
-        return Err(error);
-    }
-    let kind = error.kind();
-    let mut error = Some(error);
-    let mut next = || error.take().unwrap_or_else(|| StoreError::new(kind));
-    let answers = answers.into_iter();
-    Ok(answers
-        .map(|answer| answer.unwrap_or_else(|| Err(next())))
-        .collect())
-}
+type Open = rounds::Open<()>;
+type Batch = rounds::Batch<(), Claim>;
 
 impl Verbs {
     /// Looks first, so that known events lock and write nothing; then one statement decides about
@@ -132,21 +76,13 @@ impl Verbs {
         session: &mut impl BatchSession,
         claimings: Vec<Claiming>,
     ) -> Result<Vec<Result<Claim, StoreError>>, StoreError> {
-        let mut batch = Batch::new(claimings);
-        let mut left = TRIES;
-        while !batch.open.is_empty() {
-            let before = batch.open.len();
+        let mut batch = Batch::new(claimings.into_iter().map(|claiming| (claiming, ())));
+        while batch.goes_on() {
             if let Err(error) = self.round(session, &mut batch).await {
-                return end(batch.answers, error);
-            }
-            if batch.open.len() == before {
-                left = left.saturating_sub(1);
-            }
-            if left == 0 {
-                break;
+                return batch.end(error);
             }
         }
-        end(batch.answers, StoreError::new(StoreErrorKind::Busy))
+        batch.end(StoreError::new(StoreErrorKind::Busy))
     }
 
     async fn round(
@@ -154,13 +90,10 @@ impl Verbs {
         session: &mut impl BatchSession,
         batch: &mut Batch,
     ) -> Result<(), StoreError> {
-        let mut seen = HashSet::new();
-        let (turn, later): (Vec<_>, Vec<_>) = std::mem::take(&mut batch.open)
-            .into_iter()
-            .partition(|open| seen.insert(open.digest()));
-        let mut known = HashMap::new();
+        let (turn, others) = batch.turn();
+        let mut known = AllKnown::default();
 
-        let keys: Vec<_> = turn.iter().map(|open| &open.claiming.key).collect();
+        let keys: Vec<_> = turn.iter().map(Open::key).collect();
         let looks = session.find_many(&keys, self.now()).await?;
         let now = from_micros(looks.now).ok_or_else(corrupt)?;
         let mut asked = Vec::with_capacity(turn.len());
@@ -173,12 +106,14 @@ impl Verbs {
                 Ok(look) => look,
             };
             let stored = look.stored.as_ref();
-            match stored.map(|row| row.ruling(&open.claiming, now)) {
-                Some(Ruling::Answer(claim)) => {
-                    known.extend(look.stored.map(|row| (open.digest(), Known::Stored(row))));
+            match stored.and_then(|row| settled(row, &open.claiming, now)) {
+                Some(claim) => {
+                    if let Some(row) = look.stored {
+                        known.note(open.key(), Known::Stored(row));
+                    }
                     batch.answer(open.at, Ok(claim));
                 }
-                _ => asked.push((open, look)),
+                None => asked.push((open, look)),
             }
         }
 
@@ -194,41 +129,34 @@ impl Verbs {
                 self.attempted(batch, &mut known, (open, look.stored, now), attempt);
             }
         }
-        for open in later {
-            match known
-                .get(&open.digest())
-                .and_then(|known| known.answers(&open, now))
-            {
-                Some(claim) => batch.answer(open.at, Ok(claim)),
-                None => batch.open.push(open),
-            }
-        }
-        batch.open.sort_unstable_by_key(|open| open.at);
+        batch.after(others, &known, |known, claiming| match known {
+            Known::Stored(row) => settled(row, claiming, now),
+            Known::Held(stored) => Some(held_too(stored.as_ref(), claiming, now)),
+        });
         Ok(())
     }
 
     fn attempted(
         &self,
         batch: &mut Batch,
-        known: &mut HashMap<[u8; 16], Known>,
+        known: &mut AllKnown,
         (open, stored, now): (Open, Option<Receipt>, OffsetDateTime),
         attempt: Result<Attempt, StoreError>,
     ) {
-        let digest = open.digest();
         let claim = match attempt {
             Err(error) => return batch.answer(open.at, Err(error)),
             // Somebody else has written since the look.
-            Ok(Attempt::Refused | Attempt::NoTransaction) => return batch.open.push(open),
+            Ok(Attempt::Refused | Attempt::NoTransaction) => return batch.again(open),
             // Only of transactions, where there are no batches.
             #[cfg(feature = "sqlx-mysql")]
-            Ok(Attempt::Saw(_)) => return batch.open.push(open),
+            Ok(Attempt::Saw(_)) => return batch.again(open),
             Ok(Attempt::Held) => {
                 let claim = held(&open.claiming, stored.clone(), now);
-                known.insert(digest, Known::Held(stored));
+                known.note(open.key(), Known::Held(stored));
                 claim
             }
             Ok(Attempt::Wrote(row, _)) => {
-                known.insert(digest, Known::Stored(row.clone()));
+                known.note(open.key(), Known::Stored(row.clone()));
                 if row.state == State::Dead {
                     Claim::Dead(row)
                 } else {
@@ -241,21 +169,10 @@ impl Verbs {
     }
 }
 
-impl Known {
-    /// The answer to another claim of the same event, if none has to be written.
-    fn answers(&self, open: &Open, now: OffsetDateTime) -> Option<Claim> {
-        match self {
-            Known::Stored(row) => match row.ruling(&open.claiming, now) {
-                Ruling::Answer(claim) => Some(claim),
-                Ruling::Take(_) | Ruling::Bury(_) => None,
-            },
-            Known::Held(Some(row)) if row.fingerprint != open.claiming.fingerprint => {
-                Some(Claim::Conflict(Conflict {
-                    receipt: row.clone(),
-                    presented: open.claiming.fingerprint,
-                }))
-            }
-            Known::Held(stored) => Some(held(&open.claiming, stored.clone(), now)),
-        }
+/// The answer to a claim of an event with this receipt, if none has to be written.
+fn settled(stored: &Receipt, claiming: &Claiming, now: OffsetDateTime) -> Option<Claim> {
+    match stored.ruling(claiming, now) {
+        Ruling::Answer(claim) => Some(claim),
+        Ruling::Take(_) | Ruling::Bury(_) => None,
     }
 }

@@ -1,10 +1,6 @@
 //! Many deliveries at once, over the statements of a session.
 
-use std::{
-    collections::{HashMap, HashSet},
-    future::Future,
-    time::Duration,
-};
+use std::{future::Future, time::Duration};
 
 use time::OffsetDateTime;
 
@@ -12,12 +8,12 @@ use crate::{
     clock::from_micros,
     event::EventKey,
     inbox::{Accepted, Parcel, ParkedRow},
-    store::{Claim, Claiming, Conflict, Fence, Receipt, Ruling, State, StoreError, StoreErrorKind},
+    store::{Claim, Claiming, Fence, Receipt, Ruling, State, StoreError, StoreErrorKind},
 };
 
 use super::{
-    batch::end,
-    verbs::{TRIES, Verbs, corrupt, held},
+    rounds::{self, AllKnown, Known, held_too},
+    verbs::{Verbs, corrupt, held},
 };
 
 /// What looks at many events, and stores the deliveries of many, in few statements. The events of one
@@ -86,53 +82,8 @@ pub(in crate::store::sql) enum Took {
     Held,
 }
 
-/// One delivery of a batch, and its place in the answer.
-struct Open {
-    at: usize,
-    claiming: Claiming,
-    row: ParkedRow,
-}
-
-impl Open {
-    fn digest(&self) -> [u8; 16] {
-        *self.claiming.key.digest()
-    }
-}
-
-/// What is known of an event that came more than once, from its first answer.
-enum Known {
-    /// It is in the inbox, or has ended.
-    Stored(Receipt),
-    /// Somebody is at it, and this is from before.
-    Held(Option<Receipt>),
-}
-
-type Answer = Result<Accepted, StoreError>;
-
-/// Deliveries that are being answered.
-struct Batch {
-    open: Vec<Open>,
-    answers: Vec<Option<Answer>>,
-}
-
-impl Batch {
-    fn new(parcels: Vec<Parcel>) -> Self {
-        let answers = parcels.iter().map(|_| None).collect();
-        let open = parcels.into_iter().enumerate().map(|(at, parcel)| Open {
-            at,
-            claiming: parcel.claiming().clone(),
-            row: ParkedRow::of(parcel.park(OffsetDateTime::UNIX_EPOCH)),
-        });
-        let open = open.collect();
-        Self { open, answers }
-    }
-
-    fn answer(&mut self, at: usize, answer: Answer) {
-        if let Some(place) = self.answers.get_mut(at) {
-            *place = Some(answer);
-        }
-    }
-}
+type Open = rounds::Open<ParkedRow>;
+type Batch = rounds::Batch<ParkedRow, Accepted>;
 
 impl Verbs {
     /// Looks first, so that known events lock and write nothing; then the others are stored. An event
@@ -141,22 +92,18 @@ impl Verbs {
         &self,
         session: &mut impl InboxSession,
         parcels: Vec<Parcel>,
-    ) -> Result<Vec<Answer>, StoreError> {
-        let mut batch = Batch::new(parcels);
-        let mut left = TRIES;
-        while !batch.open.is_empty() {
-            let before = batch.open.len();
+    ) -> Result<Vec<Result<Accepted, StoreError>>, StoreError> {
+        let mut batch = Batch::new(parcels.into_iter().map(|parcel| {
+            let claiming = parcel.claiming().clone();
+            let parked = parcel.park(OffsetDateTime::UNIX_EPOCH);
+            (claiming, ParkedRow::of(parked))
+        }));
+        while batch.goes_on() {
             if let Err(error) = self.take_in(session, &mut batch).await {
-                return end(batch.answers, error);
-            }
-            if batch.open.len() == before {
-                left = left.saturating_sub(1);
-            }
-            if left == 0 {
-                break;
+                return batch.end(error);
             }
         }
-        end(batch.answers, StoreError::new(StoreErrorKind::Busy))
+        batch.end(StoreError::new(StoreErrorKind::Busy))
     }
 
     async fn take_in(
@@ -164,13 +111,10 @@ impl Verbs {
         session: &mut impl InboxSession,
         batch: &mut Batch,
     ) -> Result<(), StoreError> {
-        let mut seen = HashSet::new();
-        let (turn, later): (Vec<_>, Vec<_>) = std::mem::take(&mut batch.open)
-            .into_iter()
-            .partition(|open| seen.insert(open.digest()));
-        let mut known = HashMap::new();
+        let (turn, others) = batch.turn();
+        let mut known = AllKnown::default();
 
-        let keys: Vec<_> = turn.iter().map(|open| &open.claiming.key).collect();
+        let keys: Vec<_> = turn.iter().map(Open::key).collect();
         let looks = session.look_at(&keys, self.now()).await?;
         let now = from_micros(looks.now).ok_or_else(corrupt)?;
         let mut asked = Vec::with_capacity(turn.len());
@@ -191,14 +135,15 @@ impl Verbs {
                 Some(answer) => {
                     // One that is in conflict and not in the inbox says nothing of the next.
                     let is_in = look.is_queued || !matches!(answer, Accepted::Conflict(_));
-                    let stored = look.stored.filter(|_| is_in);
-                    known.extend(stored.map(|row| (open.digest(), Known::Stored(row))));
+                    if let Some(row) = look.stored.filter(|_| is_in) {
+                        known.note(open.key(), Known::Stored(row));
+                    }
                     batch.answer(open.at, Ok(answer));
                 }
                 None => asked.push(Asked {
                     at: open.at,
                     claiming: open.claiming,
-                    row: open.row,
+                    row: open.with,
                     look,
                     looked_at: looks.now,
                 }),
@@ -211,16 +156,9 @@ impl Verbs {
                 taken(batch, &mut known, asked, took, now);
             }
         }
-        for open in later {
-            match known
-                .get(&open.digest())
-                .and_then(|known| known.answers(&open.claiming, now))
-            {
-                Some(answer) => batch.answer(open.at, Ok(answer)),
-                None => batch.open.push(open),
-            }
-        }
-        batch.open.sort_unstable_by_key(|open| open.at);
+        batch.after(others, &known, |known, claiming| {
+            Some(known.answers(claiming, now))
+        });
         Ok(())
     }
 }
@@ -228,32 +166,32 @@ impl Verbs {
 /// Notes what came of one delivery.
 fn taken<M>(
     batch: &mut Batch,
-    known: &mut HashMap<[u8; 16], Known>,
+    known: &mut AllKnown,
     asked: Asked<M>,
     took: Result<Took, StoreError>,
     now: OffsetDateTime,
 ) {
-    let digest = *asked.claiming.key.digest();
+    let key = &asked.claiming.key;
     let answer = match took {
         Err(error) => Err(error),
         Ok(Took::Refused) => {
             // Somebody else has written since the look.
-            return batch.open.push(Open {
+            return batch.again(Open {
                 at: asked.at,
                 claiming: asked.claiming,
-                row: asked.row,
+                with: asked.row,
             });
         }
         Ok(Took::New(receipt)) => {
-            known.insert(digest, Known::Stored(receipt.clone()));
+            known.note(key, Known::Stored(receipt.clone()));
             Ok(Accepted::New(receipt))
         }
         Ok(Took::Adopted(receipt)) => {
-            known.insert(digest, Known::Stored(receipt.clone()));
+            known.note(key, Known::Stored(receipt.clone()));
             Ok(Accepted::Pending(receipt))
         }
         Ok(Took::Held) => {
-            known.insert(digest, Known::Held(asked.look.stored.clone()));
+            known.note(key, Known::Held(asked.look.stored.clone()));
             Ok(busy(&asked.claiming, asked.look.stored, now))
         }
     };
@@ -272,20 +210,17 @@ fn accepted(stored: &Receipt, claiming: &Claiming, now: OffsetDateTime) -> Optio
 }
 
 impl Known {
-    /// The answer to another delivery of the same event, if none has to be written.
-    fn answers(&self, claiming: &Claiming, now: OffsetDateTime) -> Option<Accepted> {
-        Some(match self {
+    /// The answer to another delivery of the same event. What is stored is in the inbox, or has ended.
+    fn answers(&self, claiming: &Claiming, now: OffsetDateTime) -> Accepted {
+        match self {
             Known::Stored(row) => {
                 accepted(row, claiming, now).unwrap_or_else(|| Accepted::Pending(row.clone()))
             }
-            Known::Held(Some(row)) if row.fingerprint != claiming.fingerprint => {
-                Accepted::Conflict(Conflict {
-                    receipt: row.clone(),
-                    presented: claiming.fingerprint,
-                })
-            }
-            Known::Held(stored) => busy(claiming, stored.clone(), now),
-        })
+            Known::Held(stored) => match held_too(stored.as_ref(), claiming, now) {
+                Claim::Conflict(conflict) => Accepted::Conflict(conflict),
+                _ => busy(claiming, stored.clone(), now),
+            },
+        }
     }
 }
 

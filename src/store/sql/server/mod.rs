@@ -13,6 +13,7 @@ mod contract;
 mod error;
 mod ledger;
 mod order;
+mod rounds;
 mod verbs;
 
 use std::future::Future;

@@ -14,10 +14,7 @@ use crate::{
     },
 };
 
-use super::{Ask, Attempt, Change, Changed, Session};
-
-/// How often a claim looks again after another writer came between its look and its statement.
-pub(super) const TRIES: usize = 50;
+use super::{Ask, Attempt, Change, Changed, Session, TRIES};
 
 /// Most rows that one statement purges, so that it holds few locks, and none for long.
 const PURGE_STEP: i64 = 100;
