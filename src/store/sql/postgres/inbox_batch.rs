@@ -7,7 +7,7 @@ use crate::{
     event::EventKey,
     inbox::{Accepted, BatchInbox, Parcel, bounded},
     store::{
-        StoreError, StoreErrorKind, StoreFuture,
+        StoreError, StoreFuture,
         sql::server::{Asked, InboxLook, InboxLooks, InboxSession, Took, again, corrupt},
     },
 };

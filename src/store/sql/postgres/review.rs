@@ -1,57 +1,42 @@
 //! Reviews, on the pool: each statement is a transaction of its own.
 
-use sqlx::{PgConnection, Row, postgres::PgRow};
+use sqlx::PgConnection;
 
 use crate::{
-    clock::{from_micros, micros_after},
-    event::EventKey,
-    inbox::{Accepted, ParkedRow},
+    clock::from_micros,
+    inbox::Accepted,
     review::{
         Admission, Case, Discarding, Kept, Review, ReviewId, ReviewListing, ReviewPurge, ReviewRow,
         ReviewStatus, ReviewStore, WithDelivery,
     },
     store::{
-        Claim, Claiming, Receipt, Ruling, State, StoreError, StoreErrorKind, StoreFuture,
-        sql::{
-            review::FoundReview,
-            server::{Alone, Session, TRIES, again, corrupt},
-        },
+        Claim, Ruling, State, StoreError, StoreErrorKind, StoreFuture,
+        sql::server::{Alone, Session, TRIES, corrupt},
     },
 };
 
-use super::{
-    PostgresStore,
-    driver::stored,
-    inbox::{busy, digest},
-    statements::review as sql,
-};
+use super::{PostgresStore, inbox::busy};
 
-/// What came of a statement that admits an open review.
-struct Tried {
-    /// Whether nobody else is at the event.
-    free: bool,
-    /// When it was resolved, and the event's receipt.
-    written: Option<(time::OffsetDateTime, Receipt)>,
-}
+mod rows;
 
 impl PostgresStore {
     async fn put_aside(&self, case: Case) -> Result<Kept, StoreError> {
         let id = case.id();
         let mut connection = self.pool.acquire().await?;
         let connection = &mut *connection;
-        if let Some(known) = find(connection, &id).await? {
+        if let Some(known) = rows::find(connection, &id).await? {
             return Ok(Kept::Known(known));
         }
         // The time is the server's, and comes with the statement.
         let (review, parked) = case.open(time::OffsetDateTime::UNIX_EPOCH);
         let row = ReviewRow::of(&review, parked);
         for _ in 0..TRIES {
-            if let Some(kept_at) = keep(connection, &review, &row, self.verbs.now()).await? {
+            if let Some(kept_at) = rows::keep(connection, &review, &row, self.verbs.now()).await? {
                 let kept_at = from_micros(kept_at).ok_or_else(corrupt)?;
                 return Ok(Kept::New(Review { kept_at, ..review }));
             }
             // It may have been purged since.
-            if let Some(known) = find(connection, &id).await? {
+            if let Some(known) = rows::find(connection, &id).await? {
                 return Ok(Kept::Known(known));
             }
         }
@@ -62,7 +47,7 @@ impl PostgresStore {
         let mut connection = self.pool.acquire().await?;
         let connection = &mut *connection;
         for _ in 0..TRIES {
-            let Some(review) = find(connection, id).await? else {
+            let Some(review) = rows::find(connection, id).await? else {
                 return Ok(Admission::Unknown);
             };
             if !review.status.is_open() {
@@ -73,12 +58,12 @@ impl PostgresStore {
             let look = session.find(&claiming.key, self.verbs.now()).await?;
             let now = from_micros(look.now).ok_or_else(corrupt)?;
             let Some(known) = look.stored else {
-                match admit_new(connection, id, &claiming, self.verbs.now()).await? {
-                    Some(Tried {
+                match rows::admit_new(connection, id, &claiming, self.verbs.now()).await? {
+                    Some(rows::Tried {
                         written: Some((at, receipt)),
                         ..
                     }) => return Ok(Admission::of(&review, Accepted::New(receipt), at)),
-                    Some(Tried { free: false, .. }) => {
+                    Some(rows::Tried { free: false, .. }) => {
                         return Ok(Admission::of(&review, busy(&claiming, None, now), now));
                     }
                     // Somebody has resolved it, or inserted the event, meanwhile.
@@ -91,7 +76,7 @@ impl PostgresStore {
             if known.state == State::Dead {
                 return Ok(Admission::of(&review, Accepted::Dead(known), now));
             }
-            match admit_known(connection, id, &claiming, self.verbs.now()).await? {
+            match rows::admit_known(connection, id, &claiming, self.verbs.now()).await? {
                 Some(Some((at, receipt))) => {
                     return Ok(Admission::of(&review, Accepted::Pending(receipt), at));
                 }
@@ -113,13 +98,13 @@ impl PostgresStore {
         let mut connection = self.pool.acquire().await?;
         let connection = &mut *connection;
         for _ in 0..TRIES {
-            let Some(review) = find(connection, id).await? else {
+            let Some(review) = rows::find(connection, id).await? else {
                 return Ok(Discarding::Unknown);
             };
             if !review.status.is_open() {
                 return Ok(Discarding::Resolved(review));
             }
-            if let Some(at) = discard(connection, id, self.verbs.now()).await? {
+            if let Some(at) = rows::discard(connection, id, self.verbs.now()).await? {
                 let at = from_micros(at).ok_or_else(corrupt)?;
                 let discarded = review.resolved(ReviewStatus::Discarded, at);
                 return Ok(Discarding::Discarded(discarded));
@@ -130,244 +115,24 @@ impl PostgresStore {
 
     async fn page_of_reviews(&self, listing: ReviewListing) -> Result<Vec<Review>, StoreError> {
         let mut connection = self.pool.acquire().await?;
-        let rows = list(&mut connection, &listing).await?;
-        let review = |row: &PgRow| Ok(found(row)?.believed()?.0);
-        rows.iter().map(review).collect()
+        rows::list(&mut connection, &listing).await
     }
 
     async fn find_whole(&self, id: &ReviewId) -> Result<Option<WithDelivery>, StoreError> {
         let mut connection = self.pool.acquire().await?;
-        let Some(row) = find_whole(&mut connection, id).await? else {
-            return Ok(None);
-        };
-        let mut found = found(&row)?;
-        let delivery = &mut found.row.delivery;
-        delivery.headers = row.try_get::<Option<_>, _>(19)?.unwrap_or_default();
-        delivery.body = row.try_get::<Option<_>, _>(20)?.unwrap_or_default();
-        found.with_delivery().map(Some)
+        rows::find_whole(&mut connection, id).await
     }
 
     async fn purge_some(&self, purge: ReviewPurge) -> Result<usize, StoreError> {
         let mut connection = self.pool.acquire().await?;
-        let gone = purge_some(&mut connection, &purge, self.verbs.now()).await?;
+        let gone = rows::purge_some(&mut connection, &purge, self.verbs.now()).await?;
         Ok(usize::try_from(gone).unwrap_or_default())
     }
 }
 
-async fn find(connection: &mut PgConnection, id: &ReviewId) -> Result<Option<Review>, StoreError> {
-    again!(async {
-        let row = sqlx::query(sql::FIND)
-            .bind(id.to_string())
-            .fetch_optional(&mut *connection)
-            .await?;
-        match row {
-            Some(row) => found(&row)?.believed().map(|(review, _)| Some(review)),
-            None => Ok(None),
-        }
-    })
-}
-
-async fn find_whole(
-    connection: &mut PgConnection,
-    id: &ReviewId,
-) -> Result<Option<PgRow>, StoreError> {
-    again!(async {
-        Ok(sqlx::query(sql::FIND_WHOLE)
-            .bind(id.to_string())
-            .fetch_optional(&mut *connection)
-            .await?)
-    })
-}
-
-async fn keep(
-    connection: &mut PgConnection,
-    review: &Review,
-    row: &ReviewRow,
-    now: Option<i64>,
-) -> Result<Option<i64>, StoreError> {
-    again!(async {
-        let delivery = &row.delivery;
-        let kept = sqlx::query(sql::KEEP)
-            .bind(review.id.to_string())
-            .bind(review.key.tenant())
-            .bind(review.key.provider())
-            .bind(review.key.id())
-            .bind(row.reason)
-            .bind(now)
-            .bind(row.stored.as_deref())
-            .bind(&*row.presented)
-            .bind(row.retention)
-            .bind(row.body_bytes)
-            .bind(delivery.received_at)
-            .bind(delivery.sent_at)
-            .bind(delivery.coverage)
-            .bind(&*delivery.scheme)
-            .bind(delivery.event_type.as_deref())
-            .bind(delivery.key_id.as_deref())
-            .bind(delivery.delivery_id.as_deref())
-            .bind(&*delivery.headers)
-            .bind(&*delivery.body)
-            .fetch_optional(&mut *connection)
-            .await?;
-        Ok(kept.map(|row| row.try_get(0)).transpose()?)
-    })
-}
-
-type Query<'q> = sqlx::query::Query<'q, sqlx::Postgres, sqlx::postgres::PgArguments>;
-
-/// The values that both ways of admitting have in common.
-fn admission<'q>(
-    statement: &'static str,
-    id: &ReviewId,
-    claiming: &'q Claiming,
-    now: Option<i64>,
-) -> Query<'q> {
-    let key = &claiming.key;
-    sqlx::query(statement)
-        .bind(hex::encode(key.digest()))
-        .bind(key.tenant())
-        .bind(key.provider())
-        .bind(key.id())
-        .bind(claiming.fingerprint.as_bytes().as_slice())
-        .bind(id.to_string())
-        .bind(now)
-}
-
-async fn admit_new(
-    connection: &mut PgConnection,
-    id: &ReviewId,
-    claiming: &Claiming,
-    now: Option<i64>,
-) -> Result<Option<Tried>, StoreError> {
-    again!(async {
-        let row = admission(sql::ADMIT_NEW, id, claiming, now)
-            .bind(micros_after(0, claiming.retention))
-            .fetch_optional(&mut *connection)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(Tried {
-            free: row.try_get(0)?,
-            written: written(&row, 1, &claiming.key)?,
-        }))
-    })
-}
-
-/// Nothing if the review is not open.
-async fn admit_known(
-    connection: &mut PgConnection,
-    id: &ReviewId,
-    claiming: &Claiming,
-    now: Option<i64>,
-) -> Result<Option<Option<(time::OffsetDateTime, Receipt)>>, StoreError> {
-    again!(async {
-        let row = admission(sql::ADMIT_KNOWN, id, claiming, now)
-            .fetch_optional(&mut *connection)
-            .await?;
-        row.map(|row| written(&row, 0, &claiming.key)).transpose()
-    })
-}
-
-/// When the review was resolved, and the receipt behind that; nothing if it was not.
-fn written(
-    row: &PgRow,
-    at: usize,
-    key: &EventKey,
-) -> Result<Option<(time::OffsetDateTime, Receipt)>, StoreError> {
-    let receipt = stored(row, at.saturating_add(1), key)?;
-    let resolved_at: Option<i64> = row.try_get(at)?;
-    match (resolved_at, receipt) {
-        (None, None) => Ok(None),
-        (Some(at), Some(receipt)) => Ok(Some((from_micros(at).ok_or_else(corrupt)?, receipt))),
-        _ => Err(corrupt()),
-    }
-}
-
-async fn discard(
-    connection: &mut PgConnection,
-    id: &ReviewId,
-    now: Option<i64>,
-) -> Result<Option<i64>, StoreError> {
-    again!(async {
-        let row = sqlx::query(sql::DISCARD)
-            .bind(id.to_string())
-            .bind(now)
-            .fetch_optional(&mut *connection)
-            .await?;
-        Ok(row.map(|row| row.try_get(0)).transpose()?)
-    })
-}
-
-async fn list(
-    connection: &mut PgConnection,
-    listing: &ReviewListing,
-) -> Result<Vec<PgRow>, StoreError> {
-    let statement = match listing.status {
-        ReviewStatus::Open => sql::LIST_OPEN,
-        ReviewStatus::Admitted | ReviewStatus::Discarded => sql::LIST,
-    };
-    again!(async {
-        Ok(sqlx::query(statement)
-            .bind(listing.status.code())
-            .bind(listing.after.map(|after| after.to_string()))
-            .bind(i64::try_from(listing.limit).unwrap_or(i64::MAX))
-            .fetch_all(&mut *connection)
-            .await?)
-    })
-}
-
-async fn purge_some(
-    connection: &mut PgConnection,
-    purge: &ReviewPurge,
-    now: Option<i64>,
-) -> Result<i64, StoreError> {
-    let statement = match purge.open {
-        false => sql::PURGE_RESOLVED,
-        true => sql::PURGE_OPEN,
-    };
-    again!(async {
-        let row = sqlx::query(statement)
-            .bind(now)
-            .bind(micros_after(0, purge.age))
-            .bind(i64::try_from(purge.limit).unwrap_or(i64::MAX))
-            .fetch_one(&mut *connection)
-            .await?;
-        Ok(row.try_get(0)?)
-    })
-}
-
-/// The review in the first columns, in the order of the statements.
-fn found(row: &PgRow) -> Result<FoundReview, StoreError> {
-    Ok(FoundReview {
-        id: digest(row, 0)?,
-        tenant: row.try_get(1)?,
-        provider: row.try_get(2)?,
-        event_id: row.try_get(3)?,
-        row: ReviewRow {
-            reason: row.try_get(4)?,
-            status: row.try_get(5)?,
-            stored: row.try_get(6)?,
-            presented: row.try_get(7)?,
-            retention: row.try_get(8)?,
-            body_bytes: row.try_get(9)?,
-            resolved_at: row.try_get(10)?,
-            delivery: ParkedRow {
-                accepted_at: row.try_get(11)?,
-                received_at: row.try_get(12)?,
-                sent_at: row.try_get(13)?,
-                coverage: row.try_get(14)?,
-                scheme: row.try_get(15)?,
-                event_type: row.try_get(16)?,
-                key_id: row.try_get(17)?,
-                delivery_id: row.try_get(18)?,
-                ..ParkedRow::default()
-            },
-        },
-    })
-}
-
 /// A table that is not this one shows here, and not in the first delivery.
 pub(super) async fn probe(connection: &mut PgConnection) -> Result<(), StoreError> {
-    find_whole(connection, &ReviewId::from_bytes([0; 16])).await?;
+    rows::find_whole(connection, &ReviewId::from_bytes([0; 16])).await?;
     Ok(())
 }
 

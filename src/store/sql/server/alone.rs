@@ -2,7 +2,7 @@
 
 use crate::{
     event::EventKey,
-    store::{Claiming, Receipt, StoreError, StoreErrorKind, sql::tx::TxMark},
+    store::{Claiming, Receipt, StoreError, sql::tx::TxMark},
 };
 
 use super::{Ask, Attempt, Change, Changed, Look, Session};
@@ -22,12 +22,15 @@ macro_rules! again {
         let mut left = $crate::store::sql::server::TRIES;
         loop {
             left = left.saturating_sub(1);
-            let done: Result<_, StoreError> = $call.await;
+            let done: Result<_, $crate::store::StoreError> = $call.await;
             match done {
-                Err(error) if error.kind() == StoreErrorKind::Serialization => {
+                Err(error) if error.kind() == $crate::store::StoreErrorKind::Serialization => {
                     if left == 0 {
                         // There is no transaction of the caller's to run again.
-                        return Err(StoreError::with_source(StoreErrorKind::Busy, error));
+                        return Err($crate::store::StoreError::with_source(
+                            $crate::store::StoreErrorKind::Busy,
+                            error,
+                        ));
                     }
                 }
                 done => return done,

@@ -3,7 +3,7 @@
 use crate::{
     event::EventKey,
     order::{ObjectKey, Version},
-    store::{EffectResult, EffectSlot, StoreError, StoreErrorKind, sql::effect::LookedUp},
+    store::{EffectResult, EffectSlot, StoreError, sql::effect::LookedUp},
 };
 
 use super::{

@@ -12,7 +12,7 @@ use crate::{
     clock::{from_micros, micros_after},
     inbox::{Leased, Leasing, Parked},
     store::{
-        Claim, Lease, Receipt, Ruling, StoreError, StoreErrorKind,
+        Claim, Lease, Receipt, Ruling, StoreError,
         sql::server::{again, corrupt},
     },
 };
