@@ -125,6 +125,15 @@ pub(super) fn winners(claims: Vec<Claim>) -> Vec<Lease> {
     claims.into_iter().filter_map(lease).collect()
 }
 
+/// The one lease among claims of an event that was in other hands as well, for a moment. If all of them
+/// came in that moment, the next claim's.
+#[track_caller]
+pub(super) fn winner_or_next(claims: Vec<Claim>, next: impl FnOnce() -> Lease) -> Lease {
+    let mut leases = winners(claims);
+    assert!(leases.len() <= 1, "more than one may act");
+    leases.pop().unwrap_or_else(next)
+}
+
 /// The one lease among claims.
 #[track_caller]
 pub(super) fn winner(claims: Vec<Claim>) -> Lease {

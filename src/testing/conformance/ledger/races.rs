@@ -4,11 +4,11 @@ use std::sync::Mutex;
 
 use super::Ledger;
 use crate::{
-    EffectResult, EffectSlot,
+    Claim, Effect, EffectResult, EffectSlot, Lease,
     store::{MAX_EFFECTS, RecordError, RecordFault},
     testing::conformance::{
         bench::{LEASE, ask, key},
-        racing::winner,
+        racing::winner_or_next,
     },
 };
 
@@ -125,6 +125,10 @@ pub(super) fn record_against_takeover(ledger: &Ledger<'_>) {
         ledger.clock.advance(LEASE);
         let recorded = Mutex::new(None);
         let looked = Mutex::new(None);
+        let look = |lease: &Lease| {
+            let look = ledger.try_effect(lease, "charge").expect("it stands");
+            *looked.lock().unwrap() = Some(matches!(look, Effect::Done(_)));
+        };
         let claims = ledger.race(3, |racer| {
             if racer == 0 {
                 let tried = ledger.insist_on_recording(slot.take(), "old");
@@ -132,13 +136,16 @@ pub(super) fn record_against_takeover(ledger: &Ledger<'_>) {
                 return None;
             }
             let claim = ledger.insist(&ask(&id));
-            if let crate::Claim::New(lease) = &claim {
-                let look = ledger.try_effect(lease, "charge").expect("it stands");
-                *looked.lock().unwrap() = Some(matches!(look, crate::Effect::Done(_)));
+            if let Claim::New(lease) = &claim {
+                look(lease);
             }
             Some(claim)
         });
-        let new = winner(claims.into_iter().flatten().collect());
+        let new = winner_or_next(claims.into_iter().flatten().collect(), || {
+            let new = ledger.win(ask(&id));
+            look(&new);
+            new
+        });
         let recorded = recorded.into_inner().unwrap().expect("it was tried");
         let was_done = looked.into_inner().unwrap().expect("somebody took over");
         match recorded {
