@@ -38,18 +38,26 @@ struct Won {
 }
 
 impl<'c> Verbs<'c> {
-    /// What is known of an event, if that is the answer; looks on a reader first.
+    /// What is known of an event, if that is the answer.
     pub(super) fn known(&mut self, claiming: &Claiming) -> Result<Option<Accepted>, StoreError> {
+        self.look(claiming).map(Result::ok)
+    }
+
+    /// The same, or else what is stored.
+    fn look(
+        &mut self,
+        claiming: &Claiming,
+    ) -> Result<Result<Accepted, Option<Receipt>>, StoreError> {
         let Some(stored) = self.find(&claiming.key)? else {
-            return Ok(None);
+            return Ok(Err(None));
         };
         let now = moment(self.clock);
         Ok(match stored.ruling(claiming, now) {
-            Ruling::Answer(Claim::Conflict(conflict)) => Some(Accepted::Conflict(conflict)),
-            _ if stored.state == State::Processed => Some(Accepted::Duplicate(stored)),
-            _ if stored.state == State::Dead => Some(Accepted::Dead(stored)),
-            _ if self.is_queued(&claiming.key)? => Some(Accepted::Pending(stored)),
-            _ => None,
+            Ruling::Answer(Claim::Conflict(conflict)) => Ok(Accepted::Conflict(conflict)),
+            _ if stored.state == State::Processed => Ok(Accepted::Duplicate(stored)),
+            _ if stored.state == State::Dead => Ok(Accepted::Dead(stored)),
+            _ if self.is_queued(&claiming.key)? => Ok(Accepted::Pending(stored)),
+            _ => Err(Some(stored)),
         })
     }
 
@@ -60,15 +68,13 @@ impl<'c> Verbs<'c> {
 
     pub(super) fn accept(&mut self, parcel: Parcel) -> Result<Accepted, StoreError> {
         let claiming = parcel.claiming();
-        if let Some(known) = self.known(claiming)? {
-            return Ok(known);
-        }
-        let now = moment(self.clock);
-        let accepted = match self.find(&claiming.key)? {
+        let accepted = match self.look(claiming)? {
+            Ok(known) => return Ok(known),
             // Claimed elsewhere: the inbox takes over whatever comes of it.
-            Some(stored) => Accepted::Pending(stored),
-            None => Accepted::New(self.receive(claiming)?),
+            Err(Some(stored)) => Accepted::Pending(stored),
+            Err(None) => Accepted::New(self.receive(claiming)?),
         };
+        let now = moment(self.clock);
         let key = parcel.key().clone();
         let digest = key.digest().as_slice();
         let row = ParkedRow::of(parcel.park(now));

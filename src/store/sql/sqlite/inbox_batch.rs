@@ -1,5 +1,7 @@
 //! Many deliveries in one transaction.
 
+use std::iter::once;
+
 use crate::{
     inbox::{Accepted, BatchInbox, Parcel, bounded},
     store::{StoreError, StoreErrorKind, StoreFuture},
@@ -12,49 +14,33 @@ type Answers = Vec<Result<Accepted, StoreError>>;
 impl BatchInbox for SqliteStore {
     fn accept_many(&self, parcels: Vec<Parcel>) -> StoreFuture<'_, Result<Answers, StoreError>> {
         Box::pin(async move {
-            let looks = self.read(look_at(bounded(parcels)?)).await?;
-            let (mut answers, mut asked) = (Vec::with_capacity(looks.len()), Vec::new());
-            for look in looks {
-                match look {
-                    Look::Known(answer) => answers.push(Some(answer)),
-                    Look::Ask(parcel) => {
-                        asked.push(*parcel);
-                        answers.push(None);
-                    }
-                }
-            }
-            let mut written = match asked.is_empty() {
-                true => Vec::new(),
+            let (mut answers, left) = self.read(look_at(bounded(parcels)?)).await?;
+            if !left.is_empty() {
                 // Asked of us is to store them, whether or not somebody still waits for the answer.
-                false => self.write(Unwanted::Run, accept_all(asked)).await?,
+                answers.extend(self.write(Unwanted::Run, accept_all(left)).await?);
             }
-            .into_iter();
-            let rest = || Err(StoreError::new(StoreErrorKind::Corrupt));
-            let answers = answers.into_iter();
-            Ok(answers
-                .map(|answer| answer.or_else(|| written.next()).unwrap_or_else(rest))
-                .collect())
+            Ok(answers)
         })
     }
 }
 
-enum Look {
-    Known(Result<Accepted, StoreError>),
-    Ask(Box<Parcel>),
-}
-
-/// On a reader: known events are not written about.
+/// On a reader, up to the first that may have to be stored, and what is left from there on. So a batch
+/// of known events waits for no writer.
 fn look_at(
     parcels: Vec<Parcel>,
-) -> impl FnOnce(&mut Verbs<'_>) -> Result<Vec<Look>, StoreError> + Send {
+) -> impl FnOnce(&mut Verbs<'_>) -> Result<(Answers, Vec<Parcel>), StoreError> + Send {
     move |verbs| {
-        let look = |parcel: Parcel| match verbs.known(parcel.claiming()) {
-            Err(error) if error.kind() == StoreErrorKind::Corrupt => Ok(Look::Known(Err(error))),
-            Err(error) => Err(error),
-            Ok(Some(known)) => Ok(Look::Known(Ok(known))),
-            Ok(None) => Ok(Look::Ask(Box::new(parcel))),
-        };
-        parcels.into_iter().map(look).collect()
+        let mut known = Vec::new();
+        let mut left = parcels.into_iter();
+        while let Some(parcel) = left.next() {
+            match verbs.known(parcel.claiming()) {
+                Err(error) if error.kind() == StoreErrorKind::Corrupt => known.push(Err(error)),
+                Err(error) => return Err(error),
+                Ok(Some(answer)) => known.push(Ok(answer)),
+                Ok(None) => return Ok((known, once(parcel).chain(left).collect())),
+            }
+        }
+        Ok((known, Vec::new()))
     }
 }
 
