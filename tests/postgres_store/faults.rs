@@ -113,10 +113,13 @@ fn a_connection_killed_within_a_transaction() {
 /// The session's own limit for locks is busy, and the lease is handed back.
 #[test]
 fn a_lock_timeout_is_busy() {
-    let bench = Bench::with(super::url(), &[("lock_timeout", "20ms")], 2);
-    let store = bench.store();
+    // The schema may have to wait for that of another test.
+    let bench = Bench::new();
+    let impatient = [("lock_timeout", "20ms")];
+    let impatient = Bench::of(&bench.url, &bench.schema, &impatient, 2);
+    let store = impatient.store();
     run(async {
-        let lease = win(&store, "e1").await;
+        let lease = win(&bench.store(), "e1").await;
         let mut other = bench.beside().await;
         batch(
             &mut other,
