@@ -75,7 +75,7 @@ use super::server::{Verbs, contract};
 /// Row locks last no longer than a transaction, and only [`migrate`](MySqlStore::migrate) takes one of
 /// the session, so a proxy may hand out connections by transaction.
 ///
-/// **Versions.** The pool's type is that of the sqlx in your own dependencies, 0.8 or 0.9: both
+/// **Versions.** The pool's type is that of the sqlx in your own dependencies, 0.8 (from 0.8.4 on) or 0.9: both
 /// must be one and the same (`cargo tree -i sqlx`). Runtime and TLS are chosen there.
 ///
 /// ```no_run

@@ -67,7 +67,7 @@ use super::server::{Verbs, contract};
 /// pooler may hand out connections by transaction; if it cannot keep prepared statements, set
 /// `statement_cache_capacity(0)` in the pool's options.
 ///
-/// **Versions.** The pool's type is that of the sqlx in your own dependencies, 0.8 or 0.9: both
+/// **Versions.** The pool's type is that of the sqlx in your own dependencies, 0.8 (from 0.8.4 on) or 0.9: both
 /// must be one and the same (`cargo tree -i sqlx`). Runtime and TLS are chosen there.
 ///
 /// ```no_run
